@@ -1,5 +1,5 @@
-# What users and CI rely on. Every target does its own set-up; it needs Go and
-# make, nothing else. Programs are written in Go, so that they run anywhere.
+# The targets for users and CI. Every target does its own set-up and needs only Go
+# and make. Programs are written in Go, so that they run anywhere.
 
 .PHONY: help demo demo-sharded test nightly fuzz vuln e2e-kube lab soak bench parity ctrl-suites generate check lint release-rehearsal
 .DEFAULT_GOAL := help
@@ -13,11 +13,11 @@ demo: ## the main job, end to end, on an embedded real API server
 	@echo "building the demo, with an API server and etcd in it (a minute or two the first time) ..."
 	@cd test/e2e && go run ./demo
 
-demo-sharded: ## replicas of a controller as processes that share its objects, on the same API server: one is killed, one frozen, one stopped
+demo-sharded: ## replicas of a controller, as processes, share its objects on the same kind of API server: one is killed, one frozen, one stopped
 	@echo "building the demo, with an API server and etcd in it (a minute or two the first time) ..."
 	@cd test/e2e && go run ./demo-sharded
 
-test: ## everything that must pass; the counts come last
+test: ## everything that must pass; prints the counts last
 	@go run ./internal/testall
 
 nightly: ## a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; 2,000 random APIs, and 500 orders of arguments; the definitions of 18 projects imported; 100,000 steps of the model of sharding; make fuzz; make soak without its page
@@ -29,25 +29,25 @@ nightly: ## a million random steps of the model of informers, with the race dete
 	@$(MAKE) --no-print-directory fuzz
 	@cd test/lab && go test -count=1 -timeout 2h ./load -lab.full
 
-fuzz: ## each fuzz target for FUZZTIME, which is 3m
+fuzz: ## each fuzz target for FUZZTIME, 3m by default
 	@go run ./internal/testall -fuzz $(FUZZTIME)
 
-vuln: ## known vulnerabilities in what the modules need, by govulncheck; needs its database, https://vuln.go.dev
+vuln: ## known vulnerabilities in the modules' dependencies, by govulncheck; needs its database, https://vuln.go.dev
 	@go run ./internal/testall -vuln
 
-e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, against a real kube-apiserver that fails (ten minutes the first time); replicas of a sharded controller that are killed and frozen (40 minutes)
+e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, against a real kube-apiserver with faults (ten minutes the first time); replicas of a sharded controller, which are killed and frozen (40 minutes)
 	@cd test/e2e && KUBEWRIGHT_E2E_BUILTINS=1 go test -v -count=1 -timeout 45m ./kube
 	@cd test/e2e && go test -v -count=1 -timeout 60m ./sharded -run '^TestKube$$' -sharded.kube -sharded.objects 20000 -sharded.rounds 60
 	@cd test/e2e && go test -v -count=1 -timeout 20m ./sharded -run '^TestKube$$' -sharded.kube -sharded.objects 20000 -sharded.rounds 3 -sharded.lease 15s -sharded.renew 10s -sharded.retry 2s
 	@cd test/e2e && go test -v -count=1 -timeout 60m ./sharded -run '^TestEmbedded' -sharded.objects 20000 -sharded.rounds 10
 
-lab: ## informers behind a proxy that fails, in memory and on real API servers; writes docs/reliability.md (15 minutes)
+lab: ## informers behind a proxy that injects faults, in memory and with real API servers; writes docs/reliability.md (15 minutes)
 	@cd test/lab && go run .
 
-soak: ## an informer with 20 handlers, one of them blocked, for 20 minutes under 2,000 changes a second, and as long under what the embedded API server bears; writes a section of docs/reliability.md (45 minutes)
+soak: ## an informer with 20 handlers, one of them blocked, for 20 minutes at 2,000 changes a second, and for as long at the highest rate of the embedded API server; writes a section of docs/reliability.md (45 minutes)
 	@cd test/lab && go run . -parts soak
 
-bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs some
+bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs only some
 	@cd test/bench && go run . $(BENCH)
 
 parity: ## regenerate client-go and real API repositories with our generators, compare

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Advance moves the clock by d and waits until all other goroutines of the bubble block. Only the
-// goroutine of the test may call it.
+// Advance moves the clock by d and waits until all other goroutines of the bubble block. Only the goroutine
+// of the test may call it.
 func Advance(d time.Duration) {
 	Pass(d)
 	synctest.Wait()
 }
 
-// Pass sleeps for d, in place of work that takes as long. In a bubble that takes no real time; outside of one
-// it panics. It is safe for concurrent use.
+// Pass sleeps for d, in place of work that takes that long. In a bubble that takes no real time; outside of
+// one Pass panics. It is safe for concurrent use.
 func Pass(d time.Duration) {
 	// A bubble's clock starts at the year 2000, see [synctest.Test].
 	if time.Now().Year() >= 2020 {
-		panic("the clock is the real one: nobody should wait for it")
+		panic("Pass was called outside of a bubble: tests must not wait for the real clock")
 	}
 	time.Sleep(d)
 }

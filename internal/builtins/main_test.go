@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCurrent: the table has what client-go's informers have, in the version that go.mod requires.
+// TestCurrent: the table matches client-go's informers, in the version that go.mod requires.
 func TestCurrent(t *testing.T) {
 	want, err := generate()
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package child runs an API server for a test in a process of its own, the test's own program: then its
-// memory and its feature gates are apart from the test's.
+// Package child runs an API server for a test in a process of its own, which runs the test's own program. So
+// its memory and its feature gates are separate from the test's.
 //
-// The two talk in lines of JSON: the child writes them to its output, first the address of its server, and
-// reads what to do from its input. It ends when its input does.
+// The two processes exchange lines. The child writes lines of JSON to its output, first the address of its
+// server, and reads commands from its input. It ends when its input does.
 package child
 
 import (
@@ -30,7 +30,7 @@ func Main(variable string, child func(value string) error) {
 	os.Exit(0)
 }
 
-// Address is how to reach a server. Token, CA, in PEM, and Name are for TLS.
+// Address is the address of a server. Token, CA, in PEM, and Name are for TLS.
 type Address struct {
 	Host, Token, Name string
 	CA                []byte
@@ -41,20 +41,20 @@ func AddressOf(config *rest.Config) Address {
 	return Address{config.Host, config.BearerToken, config.ServerName, config.CAData}
 }
 
-// Config returns the configuration of a client without a limit of its own.
+// Config returns the configuration of a client without a rate limit.
 func (a Address) Config() *rest.Config {
 	return &rest.Config{Host: a.Host, BearerToken: a.Token, QPS: -1,
 		TLSClientConfig: rest.TLSClientConfig{ServerName: a.Name, CAData: a.CA}}
 }
 
-// Process is a child that runs.
+// Process is a running child.
 type Process struct {
 	Address
 	in  io.WriteCloser
 	out *json.Decoder
 }
 
-// Start starts a child whose environment has the variable with a value. It ends with the test, or with the
+// Start starts a child whose environment has the variable with the value. It ends with the test, or with the
 // test's process.
 func Start(t *testing.T, variable, value string) *Process {
 	t.Helper()
@@ -91,5 +91,5 @@ func (p *Process) Say(line string) error {
 	return err
 }
 
-// Hear reads what the child writes next.
+// Hear decodes the next line of JSON that the child writes.
 func (p *Process) Hear(into any) error { return p.out.Decode(into) }

@@ -11,14 +11,14 @@ import (
 	"github.com/kubewright/kubewright/internal/pages"
 )
 
-// languages are those of blocks in Markdown pages. Go and shell are compiled and run; diff and text are
+// languages are those of blocks in Markdown pages. Go and shell are compiled and run; diff and text are only
 // shown.
 var languages = []string{"go", "sh", "diff", "text"}
 
-// TestBlocks checks that each block of a page has a language, so that something tests it. What is Go stands
-// in a Go file of the repository, where it is compiled. A line of three dots separates pieces that stand
-// apart. Spaces and comments may differ. README's Go is written to files by a test in test/crds, which runs
-// it.
+// TestBlocks checks that each block of a page has a language, so that something tests it. Every piece of Go
+// must be in a Go file of the repository, where it is compiled. A line of three dots separates pieces that
+// aren't adjacent there. Spaces and comments may differ. README's Go is written to files by a test in
+// test/crds, which runs it.
 func TestBlocks(t *testing.T) {
 	code := goFiles(t)
 	found := 0
@@ -52,8 +52,8 @@ func tracked(t *testing.T) []pages.Page {
 	return all
 }
 
-// goPieces returns the pieces of a block of Go, as plainLines has them. A package clause and directives
-// alone are no piece: a test in test/crds runs those for go generate.
+// goPieces returns the pieces of a block of Go, in the form of plainLines. A package clause and directives
+// alone aren't a piece: a test in test/crds runs those for go generate.
 func goPieces(block string) (pieces []string) {
 	var piece strings.Builder
 	end := func() {
@@ -85,7 +85,7 @@ func plainLines(text string) string {
 	return plain.String()
 }
 
-// goFiles returns the lines of all Go files that git tracks, each file as plainLines has it.
+// goFiles returns the lines of all Go files that git tracks, each file in the form of plainLines.
 func goFiles(t *testing.T) (files []string) {
 	for _, text := range trackedGo(t) {
 		files = append(files, plainLines(text)+"\n")

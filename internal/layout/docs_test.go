@@ -14,7 +14,7 @@ import (
 )
 
 // documented are the folders of the packages whose names the Markdown files use. The facades aren't among
-// them: the files also call other packages cache.
+// them, because the files also call other packages cache.
 var documented = map[string]string{
 	"client": "runtime/client", "factory": "runtime/factory", "informer": "runtime/informer",
 	"lister": "runtime/lister", "listwatch": "runtime/listwatch", "queue": "runtime/queue",
@@ -71,7 +71,7 @@ func TestDocs(t *testing.T) {
 			for _, m := range qualified.FindAllStringSubmatch(line, -1) {
 				found++
 				of := packages[m[1]]
-				// In code, a variable may be named like the package of its type.
+				// In code, a variable may have the name of its type's package.
 				if !of.top[m[2]] && !(code && of.isMember(m[2])) {
 					t.Errorf("%s:%d: package %s has no exported %s", page, i+1, m[1], m[2])
 				} else if m[3] != "" && of.top[m[2]] && !of.members[m[2]][m[3]] {

@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// published are the modules that are released. In internal/release stands the same list.
+// published are the released modules. internal/release has the same list.
 var published = []string{".", "contrib/prometheus", "contrib/controller-runtime", "test/e2e"}
 
-// withoutExample are the public packages whose documentation has no example that runs, and why.
+// withoutExample are the public packages whose documentation has no example that runs, with the reason.
 var withoutExample = map[string]string{
 	"test/e2e/kubeserver": "an example can't be left out of -short, and this one would build kube-apiserver",
 }
@@ -47,7 +47,7 @@ func TestExamples(t *testing.T) {
 	}
 	for name := range withoutExample {
 		if !used[name] {
-			t.Errorf("withoutExample has %s, which is no public package", name)
+			t.Errorf("withoutExample has %s, which isn't a public package", name)
 		}
 	}
 }

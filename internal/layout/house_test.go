@@ -15,15 +15,15 @@ import (
 	"unicode/utf8"
 )
 
-// The limits for the size of the runtime's public API, and of package informer's, which is most of what users
-// see. Another name must replace one, or justify a higher limit.
+// The limits for the size of the public API: that of the runtime, and that of package informer, which users
+// see most. A new name must replace another, or justify a higher limit.
 const (
 	maxExported         = 200
 	maxExportedInformer = 45
 )
 
-// TestExported counts the exported top-level names under runtime/, without those of the two facades, which
-// are client-go's, and of internal packages.
+// TestExported counts the exported top-level names under runtime/, except those of internal packages and of
+// the two facades, whose names are client-go's.
 func TestExported(t *testing.T) {
 	total := 0
 	err := filepath.WalkDir(filepath.Join("..", "..", "runtime"),
@@ -36,7 +36,7 @@ func TestExported(t *testing.T) {
 			}
 			n := exported(t, dir)
 			if total += n; filepath.Base(dir) == "informer" && n > maxExportedInformer {
-				t.Errorf("%s exports %d names, at most %d are meant to be", dir, n, maxExportedInformer)
+				t.Errorf("%s exports %d names, want at most %d", dir, n, maxExportedInformer)
 			}
 			return nil
 		})
@@ -44,7 +44,7 @@ func TestExported(t *testing.T) {
 		t.Fatal(err)
 	}
 	if total > maxExported {
-		t.Errorf("the runtime exports %d names, at most %d are meant to be", total, maxExported)
+		t.Errorf("the runtime exports %d names, want at most %d", total, maxExported)
 	}
 	if total < maxExportedInformer {
 		t.Errorf("only %d names were found", total)
@@ -69,7 +69,7 @@ func TestFiles(t *testing.T) {
 	eachGoFile(t, func(name string, text []byte) {
 		if n := bytes.Count(text, []byte("\n")); n > maxLines &&
 			!bytes.Contains(text, []byte("Code generated ")) {
-			t.Errorf("%s has %d lines, at most %d are meant to be: is there a second thing in it?",
+			t.Errorf("%s has %d lines, want at most %d: does it hold more than one thing?",
 				name, n, maxLines)
 		}
 		inDecode := strings.HasPrefix(name, "../../runtime/internal/decode/")
@@ -80,11 +80,11 @@ func TestFiles(t *testing.T) {
 	})
 }
 
-// maxColumns is the greatest length of a line of a hand-written file, in characters. A tab is one.
+// maxColumns is the greatest length of a line of a hand-written file, in characters. A tab counts as one.
 const maxColumns = 110
 
-// TestColumns checks the lengths of lines. Only markers and lines that end inside a raw string may be longer:
-// there is no place to break them.
+// TestColumns checks the lengths of lines. Only markers and lines that end inside a raw string may be longer,
+// because they can't be broken.
 func TestColumns(t *testing.T) {
 	eachGoFile(t, func(name string, text []byte) {
 		columns := map[int]int{}
@@ -113,13 +113,13 @@ func TestColumns(t *testing.T) {
 			return true
 		})
 		for _, line := range slices.Sorted(maps.Keys(columns)) {
-			t.Errorf("%s:%d: the line has %d columns, at most %d are meant to be: break it",
+			t.Errorf("%s:%d: the line has %d columns, want at most %d: break it",
 				name, line, columns[line], maxColumns)
 		}
 	})
 }
 
-// eachGoFile calls visit with the path, in slashes, and the text of each Go file of the repository, but for
+// eachGoFile calls visit with the path, in slashes, and the text of each Go file of the repository, except in
 // testdata.
 func eachGoFile(t *testing.T, visit func(name string, text []byte)) {
 	t.Helper()

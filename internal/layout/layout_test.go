@@ -1,6 +1,6 @@
-// Package layout checks the project's rules: which of its packages may import which, directly and through
-// others, and how much they may export and hold. What programs with generated code link is tested in
-// generators/linked_test.go.
+// Package layout checks the project's rules: which of its packages may import which, directly and indirectly,
+// how much they may export, and how long their files may be. What programs with generated code link is tested
+// in generators/linked_test.go.
 package layout
 
 import (
@@ -104,7 +104,7 @@ var notBelowRuntime = []string{
 	"k8s.io/client-go/dynamic/dynamicinformer/...", "k8s.io/client-go/metadata/metadatainformer/...",
 }
 
-// withoutCaches are the packages that programs with clients but no informers link. They don't depend on
+// withoutCaches are the packages that programs with clients but without informers link. They don't depend on
 // clientGoCache, which is more code than all of ours that such a program links.
 var withoutCaches = []string{"runtime/client/...", "runtime/listwatch"}
 
@@ -154,7 +154,7 @@ func TestImports(t *testing.T) {
 			}
 		}
 		if matchesAny(withoutCaches, name) && slices.Contains(p.Deps, clientGoCache) {
-			t.Errorf("%s reaches %s, and so does each program with a client", name, clientGoCache)
+			t.Errorf("%s reaches %s, so that each program with a client would link it", name, clientGoCache)
 		}
 		if matches("generators/...", name) || matches("cmd/...", name) {
 			for _, dep := range p.Deps {
@@ -175,12 +175,12 @@ func TestDiskAndTools(t *testing.T) {
 			switch {
 			case (imp == "os" || imp == "io/ioutil") &&
 				(name == "generators/render" || name == "generators/marker"):
-				t.Errorf("%s imports %s: it is to work in memory", name, imp)
+				t.Errorf("%s imports %s: it must work in memory", name, imp)
 			case (strings.HasPrefix(imp, "golang.org/x/tools/") ||
 				strings.HasPrefix(imp, "k8s.io/gengo/v2/namer")) && name != "generators/model":
 				t.Errorf("%s imports %s: only generators/model may", name, imp)
 			case strings.HasPrefix(imp, "k8s.io/") && name == "generators/render":
-				t.Errorf("%s imports %s: it is to know nothing of Kubernetes", name, imp)
+				t.Errorf("%s imports %s: it must not depend on Kubernetes", name, imp)
 			}
 		}
 	}

@@ -16,12 +16,12 @@ var (
 	pageName = regexp.MustCompile(`\bdocs/[\w-]+\.md\b`)
 	// target matches a target of make in a line of code.
 	target = regexp.MustCompile(`^make ([\w-]+)`)
-	// folder matches the folder to which a line of code goes.
+	// folder matches the folder that a line of code changes to.
 	folder = regexp.MustCompile(`^cd (\S+)`)
 )
 
-// TestLinks checks that what pages link to exists, files as well as headings, and that Makefile has the
-// targets that they name, and the repository the folders.
+// TestLinks checks that the files and headings that pages link to exist, as well as the targets of Makefile
+// and the folders of the repository that they name.
 func TestLinks(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// anchors returns the names of a page's headings, as GitHub makes them.
+// anchors returns the anchors that GitHub gives to a page's headings.
 func anchors(text string) map[string]bool {
 	names := map[string]bool{}
 	for line := range strings.Lines(text) {
@@ -77,7 +77,8 @@ func anchors(text string) map[string]bool {
 	return names
 }
 
-// explained are the packages whose documentation refers to docs/concepts.md, which says what they promise.
+// explained are the packages whose documentation refers to docs/concepts.md, which describes their
+// guarantees.
 var explained = []string{"informer", "factory", "lister", "queue", "cache", "workqueue"}
 
 // TestPagesInComments checks that the pages that Go files name exist, and that the packages above refer to

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNobodySleeps checks that tests don't sleep: they use fake clocks and channels. Only internal/bubble,
-// which refuses the real clock, may.
+// TestNobodySleeps checks that tests don't sleep: they use fake clocks and channels. Only internal/bubble
+// may, which refuses the real clock.
 func TestNobodySleeps(t *testing.T) {
 	files := token.NewFileSet()
 	read := 0
@@ -28,7 +28,7 @@ func TestNobodySleeps(t *testing.T) {
 			if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Sleep" {
 				if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" {
 					t.Errorf(
-						"%s: a test sleeps: wait for what it waits for, or let the time of a bubble pass",
+						"%s: a test sleeps: wait for the event itself, or move the clock of a bubble",
 						files.Position(n.Pos()))
 				}
 			}

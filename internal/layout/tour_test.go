@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// tourRow matches a row of the tour's table: what -run is given, and the file.
+// tourRow matches a row of the tour's table: the pattern for -run, and the file.
 var tourRow = regexp.MustCompile(
 	`^\| [^| ][^|]* \| ([^|]+) \| \[(\w+\.go)\]\((\w+\.go)\) \| [^| ][^|]* \| [^| ][^|]* \|$`)
 
-// TestTour checks that each file of examples/tour has a row in the table of its README, that what the row
-// gives -run selects the tests of that file and no others, and that a file has 30 to 100 lines.
+// TestTour checks that each file of examples/tour has a row in the table of its README, that the row's
+// pattern for -run selects the tests of that file and no others, and that a file has 30 to 100 lines.
 func TestTour(t *testing.T) {
 	dir := filepath.Join("..", "..", "examples", "tour")
 	text, err := os.ReadFile(filepath.Join(dir, "README.md"))

@@ -1,5 +1,5 @@
-// Package pages reads the Markdown pages of this repository: their blocks of code, and a reader who does what
-// they say.
+// Package pages reads the Markdown pages of this repository: their blocks of code. It also has a reader who
+// follows their instructions.
 package pages
 
 import (
@@ -32,7 +32,8 @@ func Tracked(root string) (all []Page, err error) {
 	return all, nil
 }
 
-// Section returns the blocks of a section of a page of the repository in the folder root. None is an error.
+// Section returns the blocks of a section of a page of the repository in the folder root. It returns an error
+// if there are none.
 func Section(root, page, section string) (blocks []Block, err error) {
 	text, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {
@@ -54,9 +55,9 @@ type Block struct {
 	// Section is the last heading above the block, without its marks. Line is that of the fence.
 	Section string
 	Line    int
-	// Language is what stands behind the fence. It is "" for a block without a fence, which is indented.
+	// Language is the word after the fence. It is "" for a block without a fence, which is indented.
 	Language, Text string
-	// File is the file that the text above names last, in this section.
+	// File is the last file named in the text above, in this section.
 	File string
 }
 
@@ -97,11 +98,11 @@ func (p Page) Blocks() (all []Block) {
 	return all
 }
 
-// IsScript reports whether the block is the text of a file that a shell runs, not commands to type.
+// IsScript reports whether the block is the text of a file that a shell runs, rather than commands to type.
 func (b Block) IsScript() bool { return b.Language == "sh" && strings.HasPrefix(b.Text, "#!") }
 
-// Commands returns the commands of a block of shell, without comments. One that goes on in the next line is
-// one.
+// Commands returns the commands of a block of shell, without comments. A command that continues in the next
+// line counts as one.
 func (b Block) Commands() (commands []string) {
 	if b.Language != "sh" || b.IsScript() {
 		return nil
@@ -118,7 +119,7 @@ func (b Block) Commands() (commands []string) {
 // inline finds code in a line of text.
 var inline = regexp.MustCompile("`([^`]+)`")
 
-// Code returns the pieces of code that stand in the text of the page, outside blocks, by line.
+// Code returns the pieces of code in the text of the page, outside of blocks, by line.
 func (p Page) Code() map[int][]string {
 	code, inside := map[int][]string{}, false
 	for i, line := range strings.Split(p.Text, "\n") {

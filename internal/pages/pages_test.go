@@ -30,7 +30,7 @@ func TestBlocks(t *testing.T) {
 		t.Errorf("commands %q", c)
 	}
 	if got[0].IsScript() || !got[3].IsScript() || got[3].Commands() != nil {
-		t.Error("the last block, and no other, is a script")
+		t.Error("the last block, and no other, must be a script")
 	}
 	if c := p.Code(); !reflect.DeepEqual(c, map[int][]string{3: {"make test"}, 13: {"x.go"}, 25: {"y.sh"}}) {
 		t.Errorf("code %v", c)

@@ -12,22 +12,23 @@ import (
 	"strings"
 )
 
-// Reader does what a page says: it types commands into a shell and writes files. It is for one goroutine.
+// Reader follows the instructions of a page: it types commands into a shell and writes files. It must not be
+// used concurrently.
 type Reader struct {
-	// Dir is where the shell is. It changes with the commands.
+	// Dir is the working directory of the shell. It changes with the commands.
 	Dir string
 	// Env is added to the environment of commands.
 	Env []string
-	// Log, if not nil, gets the commands and what they print.
+	// Log, if not nil, gets the commands and their output.
 	Log io.Writer
-	// Skip, if not nil, returns true for commands that the reader doesn't type.
+	// Skip, if not nil, returns true for commands that the reader leaves out.
 	Skip func(command string) bool
-	// Commands counts what the reader typed, Output is what the commands printed.
+	// Commands counts the commands that were typed. Output is what they printed.
 	Commands int
 	Output   string
 }
 
-// Follow does what the blocks say, in order. The commands of a block are typed into one shell.
+// Follow follows the blocks, in order. The commands of a block are typed into one shell.
 func (r *Reader) Follow(ctx context.Context, blocks []Block) error {
 	for _, b := range blocks {
 		var err error
@@ -48,7 +49,8 @@ func (r *Reader) Follow(ctx context.Context, blocks []Block) error {
 	return nil
 }
 
-// Type types commands, and stays where they end. The shell stops at the first that fails.
+// Type types commands. Dir is then the shell's last working directory. The shell stops at the first command
+// that fails.
 func (r *Reader) Type(ctx context.Context, commands ...string) error {
 	var script strings.Builder
 	for _, command := range commands {
@@ -85,8 +87,8 @@ func (r *Reader) Type(ctx context.Context, commands ...string) error {
 // typeDecl matches a struct with its comment.
 var typeDecl = regexp.MustCompile(`(?m)(?:^//.*\n)*^type (\w+) struct ?\{(?:\}|\n(?:.*\n)*?\})\n`)
 
-// Write writes a file, a script so that it can be run. In a file that exists it replaces the structs that the
-// text declares; if that changes nothing, the file must have the text already.
+// Write writes a file; scripts get permission to run. In a file that exists it replaces the structs that the
+// text declares. If that changes nothing, the file must already contain the text.
 func (r *Reader) Write(name, text string) error {
 	if name == "" {
 		return errors.New("the text above names no file")
@@ -110,7 +112,7 @@ func (r *Reader) Write(name, text string) error {
 		return decl
 	})
 	if changed == string(old) && !strings.Contains(changed, text) {
-		return fmt.Errorf("%s exists, has another text, and no struct to replace", name)
+		return fmt.Errorf("%s exists with another text, and has no struct to replace", name)
 	}
 	return os.WriteFile(file, []byte(changed), 0o644)
 }

@@ -1,5 +1,5 @@
 // Package planted tests tests: it builds the tests of a package with bugs planted in the source files that
-// they test, to see whether the tests find them.
+// they test, to see whether the tests find the bugs.
 package planted
 
 import (
@@ -16,13 +16,13 @@ import (
 type Bug struct{ file, old, new string }
 
 // Replace returns the bug that a source file has with the text new in place of old. In new, BUG is true in
-// the process that shall have the bug, and false in others. file is relative to the folder runtime.
+// the process that should have the bug, and false in others. file is relative to the folder runtime.
 func Replace(file, old, new string) Bug { return Bug{file, old, new} }
 
 // Tests are the tests of a package, built with all bugs.
 type Tests struct{ binary string }
 
-// Build builds the tests of the package in the working directory with a copy of the sources that has all the
+// Build builds the tests of the package in the working directory, with a copy of the sources that has all the
 // bugs, by name. A bug is inactive unless Run names it. runtime is the path of the folder of that name.
 func Build(t *testing.T, runtime string, bugs map[string]Bug) Tests {
 	t.Helper()
@@ -82,8 +82,8 @@ func planted(bug string) bool { return bug == plantedBug }
 	return Tests{binary}
 }
 
-// Run runs the tests that match a pattern with a bug, or with none if bug is "", and returns their output and
-// whether they failed. A bug that makes the tests hang is found by the timeout, a minute.
+// Run runs the tests that match a pattern, with the named bug or, if bug is "", without any. It returns their
+// output, and an error if they failed. The timeout of a minute finds bugs that make the tests hang.
 func (t Tests) Run(bug, pattern string, args ...string) (output string, err error) {
 	args = append([]string{"-test.run=^(" + pattern + ")$", "-test.failfast", "-test.timeout=60s"}, args...)
 	run := exec.Command(t.binary, args...)

@@ -3,7 +3,7 @@
 //
 //	go run ./internal/release -version v0.37.0
 //
-// The working directory is the root of the repository. Nothing is tagged or sent anywhere.
+// The working directory must be the root of the repository. Nothing is tagged or sent anywhere.
 package main
 
 import (

@@ -25,9 +25,9 @@ const own = "github.com/kubewright/kubewright"
 // repository are for its own tests.
 var released = []string{".", "contrib/prometheus", "contrib/controller-runtime", "test/e2e"}
 
-// publish writes the released modules of the repository in the folder root to the folder proxy, as the go
-// command expects a module proxy (https://go.dev/ref/mod#goproxy-protocol). It takes the files that git
-// tracks, as they are on the disk.
+// publish writes the released modules of the repository in the folder root to the folder proxy, in the layout
+// that the go command expects of a module proxy (https://go.dev/ref/mod#goproxy-protocol). It takes the files
+// that git tracks, as they are on the disk.
 func publish(ctx context.Context, root, proxy, version string) error {
 	command := exec.CommandContext(ctx, "git", "ls-files", "-z")
 	command.Dir = root
@@ -72,7 +72,7 @@ func publishModule(root, folder, proxy, version string, tracked []string) error 
 	)
 }
 
-// releaseMod returns a go.mod as it is released: it requires the other modules of the repository in that
+// releaseMod returns a go.mod in its released form: it requires the other modules of the repository in that
 // version, and replaces nothing.
 func releaseMod(name, version string) ([]byte, error) {
 	text, err := os.ReadFile(name)
@@ -135,7 +135,7 @@ func contents(root, folder, modFile string, tracked []string) (files []zip.File)
 	return files
 }
 
-// file is a file of a module: its path there, and where it is on the disk.
+// file is a file of a module: its path in the module, and its path on the disk.
 type file struct{ path, disk string }
 
 func (f file) Path() string                 { return f.path }

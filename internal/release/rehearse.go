@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/internal/pages"
 )
 
-// rehearse publishes the repository in the folder root to a proxy of its own and does there what users do
-// with a release. It says on out what it does.
+// rehearse publishes the repository in the folder root to a proxy of its own, and does there what users do
+// with a release. It reports the steps to out.
 func rehearse(ctx context.Context, root, version string, out io.Writer) (err error) {
 	if semver.Canonical(version) != version || version == "" {
 		return fmt.Errorf("-version %q is no version such as v0.37.0", version)
@@ -55,8 +55,8 @@ func rehearse(ctx context.Context, root, version string, out io.Writer) (err err
 // release is a published version.
 type release struct {
 	root, dir, version string
-	// rehearsed is the version under which the modules are published: one that no other rehearsal has, since
-	// the go command keeps what it has downloaded.
+	// rehearsed is the version under which the modules are published. No other rehearsal has it, since the go
+	// command keeps what it has downloaded.
 	rehearsed string
 	env       []string
 	modCache  string
@@ -108,7 +108,7 @@ func (r *release) contains(name string, texts ...string) error {
 	return fmt.Errorf("%s has none of %q", name, texts)
 }
 
-// install types README's line that installs the commands. The latest version is the rehearsed one, as the
+// install runs README's command that installs the commands. The latest version is the rehearsed one, as the
 // proxy has no other.
 func (r *release) install(ctx context.Context) error {
 	blocks, err := r.section("Moving over from code-generator")
@@ -123,7 +123,7 @@ func (r *release) install(ctx context.Context) error {
 	return nil
 }
 
-// readme follows README from an empty folder to a controller that runs.
+// readme follows README from an empty folder to a running controller.
 func (r *release) readme(ctx context.Context) error {
 	blocks, err := r.section("Your own API")
 	dir := filepath.Join(r.dir, "readme")
@@ -134,7 +134,7 @@ func (r *release) readme(ctx context.Context) error {
 	return errors.Join(err, os.Mkdir(dir, 0o755), reader.Follow(ctx, blocks))
 }
 
-// reader returns a reader of README who is in a folder, and has no clone.
+// reader returns a reader of README in a folder, without a clone.
 func (r *release) reader(dir string) *pages.Reader { return &pages.Reader{Dir: dir, Env: r.env} }
 
 // section returns the blocks of a section of README.
@@ -142,7 +142,7 @@ func (r *release) section(name string) ([]pages.Block, error) {
 	return pages.Section(r.root, "README.md", name)
 }
 
-// printed compares the version that the installed command prints.
+// printed checks the version that the installed command prints.
 func (r *release) printed(ctx context.Context) error {
 	out, err := r.run(ctx, r.dir, filepath.Join(r.bin(), "kubewright"), "version")
 	if err != nil {

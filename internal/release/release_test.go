@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRehearsal installs and compiles what users would get of the next release.
+// TestRehearsal installs and compiles what users would get with the next release.
 func TestRehearsal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles every command, and a program with the API server; not part of -short")
@@ -17,7 +17,7 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// TestNotReady shows what stops a release.
+// TestNotReady checks what prevents a release.
 func TestNotReady(t *testing.T) {
 	for version, want := range map[string]string{
 		"":        "is no version",

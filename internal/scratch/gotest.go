@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Result is how a test ended, or a package that failed, for which Test is empty.
+// Result is the result of a test, or of a package that failed, for which Test is empty.
 type Result struct {
 	Package, Test string
 	// Action is pass, fail or skip.
@@ -15,9 +15,9 @@ type Result struct {
 	Output string
 }
 
-// Test runs go test in the module with the given arguments and returns how each test ended, and which
-// packages failed. The error is that of the command, which fails if a test does; it has the messages of the
-// compiler.
+// Test runs go test in the module with the given arguments and returns the results of all tests, and of the
+// packages that failed. The error is that of the command, which fails if a test does; it includes the
+// compiler's messages.
 func (m *Module) Test(args ...string) ([]Result, error) {
 	var others, stderr strings.Builder
 	cmd := m.Command("go", append([]string{"test", "-json"}, args...)...)

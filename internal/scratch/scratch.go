@@ -17,11 +17,10 @@ const own = "github.com/kubewright/kubewright"
 // Module is a module in the folder Dir. The caller of New creates the folder and removes it.
 type Module struct{ Dir string }
 
-// New makes a module with a path of its own in the folder dir. It requires what the module in the folder like
-// requires, which is the repository's or one that requires the repository's, and the repository as it is on
-// the disk.
+// New makes a module with a path of its own in the folder dir. It requires the repository as it is on the
+// disk, and what the module in the folder like requires: the repository's module, or one that requires it.
 func New(dir, path, like string) (*Module, error) {
-	// With -mod, the go command doesn't change the go.mod that it reads.
+	// With -mod=readonly, the go command doesn't change the go.mod that it reads.
 	repository, err := (&Module{like}).Run("go", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", own)
 	if err != nil {
 		return nil, err
@@ -43,7 +42,8 @@ func New(dir, path, like string) (*Module, error) {
 	return m, err
 }
 
-// absolute returns the edits that make the folders absolute by which the module in a folder replaces others.
+// absolute returns edits for the replacements in the go.mod of a folder: they make the paths of folders
+// absolute.
 func absolute(dir string) (edits []string, err error) {
 	text, err := (&Module{dir}).Run("go", "mod", "edit", "-json")
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *Module) Write(name, text string) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644))
 }
 
-// Command returns a command that runs in the module. A go command, started directly or not, may
+// Command returns a command that runs in the module. A go command, started directly or indirectly, may
 // complete go.mod and go.sum, and uses no workspace.
 func (m *Module) Command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
@@ -85,8 +85,8 @@ func (m *Module) Command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Run runs a command in the module and returns its standard output. An error also has the text of
-// both standard output and standard error.
+// Run runs a command in the module and returns its standard output. Its error includes both standard output
+// and standard error.
 func (m *Module) Run(name string, args ...string) (string, error) {
 	var stderr strings.Builder
 	cmd := m.Command(name, args...)

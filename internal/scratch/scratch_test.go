@@ -49,7 +49,7 @@ func main() {
 }
 `
 
-// TestModule checks that a program in a scratch module can import the repository and the requirements of the
+// TestModule checks that a program in a scratch module can import the repository, and the requirements of the
 // module that it is like.
 func TestModule(t *testing.T) {
 	repository := &Module{filepath.Join(t.TempDir(), "the checkout")}
@@ -72,7 +72,7 @@ func TestModule(t *testing.T) {
 			}
 			if after, err := os.ReadFile(filepath.Join(repository.Dir, like, "go.mod")); err != nil ||
 				string(after) != text(path.Join(like, "go.mod")) {
-				t.Errorf("the module that this one is like has changed: %s, %v", after, err)
+				t.Errorf("the module that was copied from has changed: %s, %v", after, err)
 			}
 			if err := m.Write("cmd/program/main.go", program); err != nil {
 				t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 // fuzzTarget matches the declaration of a fuzz target.
 var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(\w+ \*testing\.F\)`)
 
-// fuzzing are the steps of make fuzz: each fuzz target at and below root in turn, for that time. What a
-// target fails with, go test leaves in its testdata.
+// fuzzing returns the steps of make fuzz: each fuzz target at and below root in turn, each for the given
+// time. If a target fails, go test leaves the input in the target's testdata.
 func fuzzing(root string, each time.Duration) ([]step, error) {
 	var steps []step
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// allowedLicences are the licences that a module may have, by what their texts contain. The first row whose
-// phrases a text has is its licence. One without a name isn't allowed.
+// allowedLicences are the licences that a module may have, by phrases that their texts contain. The first row
+// all of whose phrases are in a text is its licence. A licence without a name isn't allowed.
 var allowedLicences = []struct {
 	name    string
 	phrases []string
@@ -52,8 +52,8 @@ func licenceOf(text string) string {
 	return ""
 }
 
-// licences checks that each module that has a package which the modules of this repository link, for their
-// tests and tools too, has an allowed licence. The module cache has the texts.
+// licences checks that every module with a package that the modules of this repository link, also for their
+// tests and tools, has an allowed licence. The texts are in the module cache.
 func licences(modules []string) func() (counts, error) {
 	return func() (counts, error) {
 		folders := map[string]string{} // by module and version
@@ -83,7 +83,8 @@ func licences(modules []string) func() (counts, error) {
 	}
 }
 
-// dependencies adds the folders of the modules of the packages that args name, and of all that those import.
+// dependencies adds the folders of the modules of the packages that args name, and of all packages that those
+// import.
 func dependencies(dir string, folders map[string]string, args ...string) error {
 	const format = "{{with .Module}}{{if not .Main}}{{.Path}}@{{.Version}}\t{{.Dir}}{{end}}{{end}}"
 	cmd := exec.Command("go", append([]string{"list", "-deps", "-f", format}, args...)...)
@@ -102,8 +103,8 @@ func dependencies(dir string, folders map[string]string, args ...string) error {
 	return nil
 }
 
-// licenceIn returns the licence of the module in a folder. Of several files one has to be allowed: the others
-// are those of code that the module contains.
+// licenceIn returns the licence of the module in a folder. If there are several files, one must be an allowed
+// licence: the others are for code that the module contains.
 func licenceIn(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -6,7 +6,7 @@
 //	go run ./internal/testall -vuln
 //	go run ./internal/testall -fuzz 3m [-only NAME]
 //
-// The working directory is the root of the repository.
+// The working directory must be the root of the repository.
 package main
 
 import (
@@ -78,7 +78,7 @@ type step struct {
 	run  func() (counts, error)
 }
 
-// plan lists the steps: linters first, since they are quick to fail.
+// plan lists the steps: linters first, since they fail fast.
 func plan(short bool) ([]step, error) {
 	modules, err := findModules(".")
 	if err != nil {

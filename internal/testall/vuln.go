@@ -13,7 +13,8 @@ import (
 // govulncheck is pinned, as all tools are. It isn't in go.tool.mod because tests never need it.
 const govulncheck = "golang.org/x/vuln/cmd/govulncheck@v1.9.0"
 
-// vulnerabilities are the steps of make vuln: govulncheck for each module, if its database can be reached.
+// vulnerabilities returns the steps of make vuln: govulncheck for each module, if its database can be
+// reached.
 func vulnerabilities() ([]step, error) {
 	database := cmp.Or(os.Getenv("GOVULNDB"), "https://vuln.go.dev")
 	if strings.HasPrefix(database, "http") {

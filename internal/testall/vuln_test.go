@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestVulnerabilities: a database that can't be reached is an error that says so, and nothing runs.
+// TestVulnerabilities: if the database can't be reached, the error names it, and nothing runs.
 func TestVulnerabilities(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()

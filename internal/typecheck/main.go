@@ -2,8 +2,8 @@
 // race detector, which makes a type checker many times slower.
 //
 // The argument is a file with lines "import path, tab, file of export data" for all packages that the modules
-// may import. Standard input has lines "module path, tab, folder". Each is answered by a line on standard
-// output with a Go string: "", or the module's first error.
+// may import. Standard input has lines "module path, tab, folder". The program answers each by a line on
+// standard output with a Go string: "", or the module's first error.
 package main
 
 import (
@@ -41,10 +41,10 @@ func answer(exports string, in io.Reader, out io.Writer) error {
 		importPath, file, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		files[importPath] = file
 	}
-	// The packages that the importer returns are read once, for all modules.
+	// The importer reads each package only once, for all modules.
 	library := importer.ForCompiler(token.NewFileSet(), "gc", func(importPath string) (io.ReadCloser, error) {
 		if files[importPath] == "" {
-			return nil, fmt.Errorf("%s is not among what generated code may import", importPath)
+			return nil, fmt.Errorf("%s is not among the packages that generated code may import", importPath)
 		}
 		return os.Open(files[importPath])
 	})
@@ -96,7 +96,7 @@ type module struct {
 	library types.Importer
 	fset    *token.FileSet
 	files   map[string][]string // by import path
-	// done are the packages that are checked, nil for those that are being checked.
+	// done are the checked packages, nil for those that are being checked.
 	done map[string]*types.Package
 }
 

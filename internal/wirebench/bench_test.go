@@ -21,13 +21,12 @@ func BenchmarkSync(b *testing.B) {
 	Sync(b, Replay(b, RecordWorkloads(Objects)), slices.Concat(Pairs("workloads", Generated), moved))
 }
 
-// BenchmarkSyncPods is the same for 20,000 pods in protobuf, which shares no values.
+// BenchmarkSyncPods does the same for 20,000 pods in protobuf, which has no mode that shares values.
 func BenchmarkSyncPods(b *testing.B) {
 	Sync(b, Replay(b, RecordPods(Objects)), Pairs("pods", Generated[:2]))
 }
 
-// BenchmarkSyncClientGo measures the same of client-go's clients, with the informers of client-go and
-// with ours.
+// BenchmarkSyncClientGo does the same with client-go's clients, for the informers of client-go and for ours.
 func BenchmarkSyncClientGo(b *testing.B) {
 	Sync(b, Replay(b, RecordPods(Objects)), Pairs(clientset, ClientGo))
 	Sync(b, Replay(b, RecordWorkloads(Objects)), Pairs(unstructured, Dynamic))
@@ -48,8 +47,8 @@ func BenchmarkRelist(b *testing.B) {
 	Sync(b, replay(b, RecordWorkloads(Objects), true), relists)
 }
 
-// BenchmarkFootprint measures the memory of a synced informer of few small objects, as most
-// informers of a program are.
+// BenchmarkFootprint measures the memory of a synced informer of few small objects, like most informers of a
+// program.
 func BenchmarkFootprint(b *testing.B) {
 	for _, n := range []int{1, 20, 500} {
 		Footprint(b, Replay(b, RecordConfigMaps(n)), []Pair{
@@ -59,15 +58,15 @@ func BenchmarkFootprint(b *testing.B) {
 	}
 }
 
-// TestObjectSize keeps the objects as large as the benchmarks' names say.
+// TestObjectSize checks that objects have the size that the benchmarks' documentation states.
 func TestObjectSize(t *testing.T) {
 	if n := len(Object(12345)); n < 4600 || n > 4800 {
 		t.Errorf("%d bytes", n)
 	}
 }
 
-// TestReplay checks that each mode reads what it says, and that responses to POST and to lists end,
-// as a measuring process needs.
+// TestReplay checks that each mode reads as it should, and that responses to POST and to lists end, as a
+// measuring process needs.
 func TestReplay(t *testing.T) {
 	const objects = 10
 	server := Replay(t, RecordWorkloads(objects))
@@ -78,7 +77,7 @@ func TestReplay(t *testing.T) {
 	CheckPairs(t, Replay(t, RecordMetadata(objects)), Pairs(partial, ClientGo))
 }
 
-// TestSmallObjectSize does the same for those of parts.
+// TestSmallObjectSize does the same for the objects of BenchmarkPart.
 func TestSmallObjectSize(t *testing.T) {
 	if text, _, _ := smallObject(123456); len(text) < 1000 || len(text) > 1050 {
 		t.Errorf("%d bytes", len(text))

@@ -17,7 +17,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// The collections that clients of client-go read.
+// The collections for clients of client-go.
 const (
 	clientset    = "clientset/pods"
 	unstructured = "dynamic/workloads"
@@ -30,7 +30,7 @@ var ClientGo = []Option{
 	{"no-managed-fields", dropping, stripping},
 }
 
-// Dynamic is one more for unstructured objects.
+// Dynamic adds an option for unstructured objects.
 var Dynamic = append(ClientGo[:2:2], Option{"no-managed-fields,shared-values", sharing, stripping})
 
 func init() {
@@ -62,8 +62,7 @@ func init() {
 	})
 }
 
-// addClientGo adds the modes of a collection, with informers that our packages make and
-// those that client-go makes.
+// addClientGo adds the modes of a collection, with informers of our packages and of client-go.
 func addClientGo(name string, our, their func(*rest.Config) cache.SharedIndexInformer) {
 	own[name+"/"+ours] = our
 	for mode, decoding := range map[string]listwatch.DecodingOptions{

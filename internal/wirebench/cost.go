@@ -32,15 +32,15 @@ type Cost struct {
 	Mallocs    uint64
 	// Stacks is the memory of the goroutines' stacks at that moment, in bytes.
 	Stacks int64
-	// Received is what had come in until the informer had synced, in bytes, HTTP's included.
+	// Received is the number of bytes received until the informer had synced, including those of HTTP.
 	Received int64
 	// Streamed is how many lists and watches an informer of ours has read as streams.
 	Streamed int
-	// Relist is the cost of a relist afterwards, if there was one.
+	// Relist is the cost of a further list, if there was one.
 	Relist Relist
 }
 
-// Relist is what listing everything once more used.
+// Relist is the cost of listing everything once more.
 type Relist struct {
 	CPU       time.Duration
 	Allocated uint64
@@ -61,7 +61,7 @@ type Server struct {
 	Relist string
 	// Program is a program that calls [Child]. The default is the running program.
 	Program string
-	// Repeat multiplies [Rounds], for modes whose costs differ much from round to round. 0 counts as 1.
+	// Repeat multiplies [Rounds], for modes whose costs vary much from round to round. 0 counts as 1.
 	Repeat int
 }
 
@@ -70,7 +70,7 @@ func (s Server) config() *rest.Config {
 		TLSClientConfig: rest.TLSClientConfig{ServerName: s.Name, CAData: s.CA}, QPS: -1}
 }
 
-// received counts what all connections have brought.
+// received counts the bytes that all connections have received.
 var received atomic.Int64
 
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -89,7 +89,7 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// job is what a process has to measure, passed in its environment.
+// job describes what a process has to measure. It is passed in the environment.
 type job struct {
 	Mode   string
 	Server Server
@@ -101,8 +101,8 @@ type job struct {
 
 const variable = "WIREBENCH_JOB"
 
-// Child does the measurement for which this process was started, and exits. It returns if the
-// process was started for something else. It knows the modes of this package, and others.
+// Child does the measurement for which this process was started, and exits. It returns if the process was
+// started for something else. It has the modes of this package, and others.
 func Child(others Modes) {
 	text := os.Getenv(variable)
 	if text == "" {

@@ -18,8 +18,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Modes are what a process may measure, by name: each makes an informer. client-go's feature gate, set
-// in the environment, decides whether lists are streamed as watches.
+// Modes are the modes that a process may measure, by name: each makes an informer. client-go's feature gate,
+// set in the environment, decides whether lists are streamed as watches.
 type Modes map[string]func(*rest.Config) cache.SharedIndexInformer
 
 // own are the modes of this package.
@@ -75,7 +75,7 @@ func init() {
 	addModes[corev1.ConfigMap]("configmaps", configMaps)
 }
 
-// noManagedFields is what to drop where theirs strips.
+// noManagedFields is what ours drops where theirs strips.
 var noManagedFields = []string{"metadata.managedFields"}
 
 func addModes[V any, T interface {
@@ -125,7 +125,7 @@ func decodingWith(i cache.SharedIndexInformer, decoding listwatch.DecodingOption
 	return i
 }
 
-// stripped has an informer remove managedFields.
+// stripped makes an informer remove managedFields.
 func stripped(i cache.SharedIndexInformer) cache.SharedIndexInformer {
 	err := i.SetTransform(func(obj any) (any, error) {
 		obj.(metav1.Object).SetManagedFields(nil)

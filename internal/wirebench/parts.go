@@ -11,15 +11,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// part is what an informer reads of a server's objects, and where. The zero value is all of them.
+// part is the part of a server's objects that an informer reads. The zero value is all of them.
 type part struct {
-	// path is where the server has them, selector is sent there.
+	// path is where the server has the objects. selector is sent with the requests.
 	path, selector string
-	// objects is how many objects they are.
+	// objects is the number of the objects.
 	objects int
 }
 
-// narrow makes an informer one of a part.
+// narrow restricts an informer to a part.
 func narrow(i cache.SharedInformer, selector string) {
 	field, ranges, err := shard.ParseSelector(selector)
 	if err != nil {
@@ -32,8 +32,8 @@ func narrow(i cache.SharedInformer, selector string) {
 
 // Parts is a benchmark of a replica that has an n-th of the objects, for several n, with a server that
 // filters and with one that doesn't, beside an informer of client-go's that has all. Each part also gets a
-// third measurement, "share": what its objects cost among all those of an informer of ours, and what an
-// informer costs that has none.
+// third measurement, "share": the cost of an informer of ours without objects, plus the part's fraction of
+// what all objects add to it.
 func Parts(b *testing.B, objects int) {
 	server := serveParts(b, objects)
 	pairs := server.pairs()
@@ -49,7 +49,8 @@ func Parts(b *testing.B, objects int) {
 	}
 }
 
-// share is what some of the objects should cost: the cost of none, and of the rest their share.
+// share is what some of the objects should cost: the cost without objects, plus their fraction of what all
+// objects add.
 func share(all, none float64, some, objects int) float64 {
 	return none + (all-none)*float64(some)/float64(objects)
 }
@@ -67,8 +68,8 @@ var partColumns = append([]column{
 	{"received-MB", func(c Cost) float64 { return float64(c.Received) / mega }},
 }, synced[:3]...)
 
-// CheckParts measures the parts of few objects once, and fails if one brings more bytes or takes more memory
-// than a bound times its share, or if client-go's informer reads less than everything.
+// CheckParts measures the parts of few objects once. It fails if one receives more bytes or takes more memory
+// than bound times its share, or if client-go's informer reads less than everything.
 func CheckParts(t *testing.T, objects int, bound float64) {
 	server := serveParts(t, objects)
 	costs := map[side]Cost{}
@@ -105,7 +106,7 @@ func CheckParts(t *testing.T, objects int, bound float64) {
 	}
 }
 
-// all is p for all objects, in an informer without ranges; none is p for no objects.
+// all is p for all objects, in an informer without ranges. none is p for no objects.
 func (s partServer) all(p Pair) Pair {
 	p.part = part{path: whole, objects: len(s.objects)}
 	return p
@@ -117,7 +118,7 @@ func (s partServer) none(p Pair) Pair {
 	return p
 }
 
-// pairs are the measurements.
+// pairs returns the measurements.
 func (s partServer) pairs() (pairs []Pair) {
 	for _, list := range []struct {
 		name      string

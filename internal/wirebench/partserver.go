@@ -16,11 +16,11 @@ import (
 type partServer struct {
 	Server
 	objects [][]byte
-	// hashes are those of the objects, by field.
+	// hashes are the hashes of the objects, by field.
 	hashes map[shard.Field][]uint64
 }
 
-// Where the server doesn't filter, and where it has no objects.
+// The path at which the server doesn't filter, and that at which it has no objects.
 const whole, nothing = "/whole", "/nothing"
 
 // serveParts starts a server of n small workloads.
@@ -48,7 +48,7 @@ func serveParts(tb testing.TB, n int) partServer {
 	return s
 }
 
-// selected returns the objects that a selector asks for.
+// selected returns the objects that match a selector.
 func (s partServer) selected(selector string) (objects [][]byte) {
 	field, ranges, err := shard.ParseSelector(selector)
 	if err != nil {
@@ -65,11 +65,11 @@ func (s partServer) selected(selector string) (objects [][]byte) {
 // rangesEach is how many ranges a replica has. Groups whose replicas come and go have several.
 const rangesEach = 4
 
-// part returns the part of one of some replicas that share the objects evenly.
+// part returns the part of one replica, if that many replicas share the objects evenly.
 func (s partServer) part(by shard.Field, replicas int) part {
 	hashes := slices.Sorted(slices.Values(s.hashes[by]))
 	pieces := rangesEach * replicas
-	// first is the first hash of a piece.
+	// first returns the first hash of a piece.
 	first := func(piece int) uint64 {
 		if piece == 0 {
 			return 0
@@ -93,8 +93,8 @@ func (s partServer) part(by shard.Field, replicas int) part {
 	return p
 }
 
-// smallObject returns the JSON of the i-th small workload, 1 KB, and what it is sharded by. A namespace has
-// 50.
+// smallObject returns the JSON of the i-th small workload, 1 KB, and the values by which it is sharded. A
+// namespace has 50 workloads.
 func smallObject(i int) (text []byte, namespace, uid string) {
 	namespace = fmt.Sprintf("team-%04d", i/50)
 	random := mixed(uint64(i))

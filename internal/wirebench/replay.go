@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Recording is what a server sends for one collection.
+// Recording is the recorded answer of a server for one collection.
 type Recording struct {
 	contentType string
 	objects     int
@@ -95,7 +95,7 @@ func recordJSON(apiVersion, kind string, recorded [][]byte) Recording {
 	}
 }
 
-// listed and marked are the metadata of a list and of the bookmark at the end of initial events.
+// listed is the metadata of a list, marked that of the bookmark at the end of initial events.
 var (
 	listed = metav1.ListMeta{ResourceVersion: "1000000"}
 	marked = metav1.ObjectMeta{ResourceVersion: "1000000",
@@ -163,7 +163,7 @@ func recordProtobuf(list runtime.Object, objects []runtime.Object, end runtime.O
 	}
 }
 
-// answer answers a list, or a watch, which ends as expired when ended is closed. extra is a further object,
+// answer answers a list, or a watch. A watch ends as expired when ended is closed. extra is a further object,
 // or nil.
 func (r Recording) answer(w http.ResponseWriter, req *http.Request, extra []byte, ended <-chan struct{}) {
 	query := req.URL.Query()
@@ -183,10 +183,10 @@ func (r Recording) answer(w http.ResponseWriter, req *http.Request, extra []byte
 	}
 }
 
-// Replay starts a server that answers lists and watches, of whatever resource, from a recording.
+// Replay starts a server that answers lists and watches of any resource from a recording.
 func Replay(tb testing.TB, recorded Recording) Server { return replay(tb, recorded, false) }
 
-// replay is Replay. With a relist, a POST to /relist adds one object and makes all watches expire.
+// replay is Replay. With withRelist, a POST to /relist adds one object and makes all watches expire.
 func replay(tb testing.TB, recorded Recording, withRelist bool) Server {
 	var mu sync.Mutex
 	var extra []byte
@@ -206,7 +206,7 @@ func replay(tb testing.TB, recorded Recording, withRelist bool) Server {
 		more, ended := extra, end
 		query := r.URL.Query()
 		if query.Get("watch") == "" || query.Get("sendInitialEvents") == "true" {
-			extra = nil // one list has it; those of later processes start over without it
+			extra = nil // only one list has it; those of later processes start over without it
 		}
 		mu.Unlock()
 		recorded.answer(w, r, more, ended)

@@ -20,7 +20,7 @@ type Pair struct {
 	WatchList bool
 	// Informers is how many informers run at a time, zero for one.
 	Informers int
-	// part is what ours reads, theirPart what theirs does.
+	// part is what ours reads, theirPart what theirs reads.
 	part, theirPart part
 }
 
@@ -35,8 +35,7 @@ type side struct {
 func (p Pair) ours() side   { return side{p.Ours, p.WatchList, p.Informers, p.part} }
 func (p Pair) theirs() side { return side{p.Theirs, p.WatchList, p.Informers, p.theirPart} }
 
-// Option is a way to read a collection, with ours and with theirs, which does the same. Ours and Theirs are
-// modes of the collection.
+// Option is a way to read a collection, with two modes that do the same, ours and theirs.
 type Option struct{ Name, Ours, Theirs string }
 
 // Pairs returns a collection's measurements, two for each option.
@@ -58,7 +57,7 @@ func Pairs(collection string, options []Option) []Pair {
 	return pairs
 }
 
-// column is one of the table's units.
+// column is a unit of the table, and how to get it from a Cost.
 type column struct {
 	unit string
 	of   func(Cost) float64
@@ -109,8 +108,8 @@ func run(tb testing.TB, server Server, s side) (c Cost) {
 	return c
 }
 
-// Sync is a benchmark of filling an informer's cache, ours and theirs, and of a relist if the
-// server has one. It measures every mode once in each round.
+// Sync is a benchmark of filling an informer's cache, ours and theirs, and of a relist if the server supports
+// it. It measures every mode once in each round.
 func Sync(b *testing.B, server Server, pairs []Pair) {
 	columns := synced
 	if server.Relist != "" {
@@ -145,8 +144,8 @@ func reportAll(b *testing.B, pairs []Pair, costs map[side][]Cost, columns []colu
 	}
 }
 
-// report has the testing package print a measurement. Those of the same name are measurements of the same
-// thing.
+// report makes the testing package print a measurement. Several with the same name are measurements of the
+// same thing.
 func report(b *testing.B, name string, columns []column, value func(column) float64) {
 	b.Run(name, func(b *testing.B) {
 		for b.Loop() {
@@ -175,8 +174,8 @@ func measureAll(b *testing.B, server Server, pairs []Pair) map[side][]Cost {
 	return costs
 }
 
-// CheckPairs measures each side of the pairs once, from a small server, and fails unless ours read
-// streams, or didn't where it can't.
+// CheckPairs measures each side of the pairs once, with a small server. It fails unless ours read streams,
+// except for the facade, which must not.
 func CheckPairs(t *testing.T, server Server, pairs []Pair) {
 	for _, p := range pairs {
 		for _, s := range []side{p.ours(), p.theirs()} {

@@ -12,21 +12,21 @@ import (
 	"github.com/kubewright/kubewright/test/bench/card"
 )
 
-// The measures of a chart.
+// The dimensions of a chart.
 const (
 	barHeight  = vg.Length(13)
 	pairHeight = vg.Length(38)
 	headHeight = vg.Length(48)
 )
 
-// draw writes the chart as SVG: for each row a bar of ours and one of theirs, with the figures
-// beside them, in the order of the rows.
+// draw writes the chart as SVG: for each row a bar of ours and one of theirs, with the figures beside them,
+// in the order of the rows.
 func (d drawn) draw(w io.Writer) error {
 	n := len(d.bars)
 	ours, theirs := newSide(n, card.Blue, barHeight/2), newSide(n, card.Grey, -barHeight/2)
 	names := make([]string, n)
 	for i, b := range d.bars {
-		at := n - 1 - i // The axis goes up.
+		at := n - 1 - i // the axis goes up
 		names[at] = b.bar
 		ours.values[at], ours.labels[at] = median(b.Ours), b.OursInUnit()+"  ("+b.Ratio()+"×)"
 		theirs.values[at], theirs.labels[at] = median(b.Theirs), b.TheirsInUnit()
@@ -59,7 +59,7 @@ type side struct {
 	values plotter.Values
 	labels []string
 	color  color.Color
-	// offset is how far above the middle of their pair the bars are.
+	// offset is how far the bars are above the middle of their pair.
 	offset vg.Length
 }
 

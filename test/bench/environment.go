@@ -18,10 +18,10 @@ type environment struct {
 	Commit              string
 }
 
-// withChanges follows a commit if the checkout differs from it.
+// withChanges is the suffix of a commit from which the checkout differs.
 const withChanges = " with changes"
 
-// currentEnvironment returns that of this run, but for the CPU.
+// currentEnvironment returns the environment of this run, except for the CPU.
 func currentEnvironment(ctx context.Context) (environment, error) {
 	e := environment{Memory: memory(), System: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU()}
 	var changes string
@@ -48,7 +48,7 @@ func currentEnvironment(ctx context.Context) (environment, error) {
 	return e, nil
 }
 
-// memory returns the size of the machine's memory, if the system tells.
+// memory returns the size of the machine's memory, if the system reports it.
 func memory() string {
 	text, _ := os.ReadFile("/proc/meminfo")
 	var kb float64

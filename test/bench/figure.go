@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// figure prints a measurement: a whole number as it is, others as threeDigits does.
+// figure prints a measurement: a whole number in full, others like threeDigits.
 func figure(f float64) string {
 	if f == math.Trunc(f) {
 		return thousands(strconv.FormatFloat(f, 'f', 0, 64))
@@ -16,7 +16,7 @@ func figure(f float64) string {
 	return threeDigits(f)
 }
 
-// threeDigits prints a number with three digits, or with all those before the point.
+// threeDigits prints a number with three digits, or with all digits before the point if these are more.
 func threeDigits(f float64) string {
 	digits := max(0, 2-int(math.Floor(math.Log10(math.Abs(f)))))
 	return thousands(strconv.FormatFloat(f, 'f', digits, 64))
@@ -34,7 +34,7 @@ func thousands(number string) string {
 	return whole + rest
 }
 
-// Ratio prints the ratio, with a sign before it if it may be chance.
+// Ratio prints the ratio, with a ≈ before it if the difference may be chance.
 func (r *row) Ratio() string {
 	switch ratio := r.ratio(); {
 	case math.IsNaN(ratio):
@@ -50,19 +50,19 @@ func (r *row) Ratio() string {
 	}
 }
 
-// Excess prints by how much ours is more than its share.
+// Excess prints by how much ours exceeds its share.
 func (r *row) Excess() string { return fmt.Sprintf("%+.1f%%", r.excess()) }
 
 // ShareMedian prints the share.
 func (r *row) ShareMedian() string { return figure(median(r.Share)) }
 
-// OursMedian and the others print what was measured of a side, without the unit.
+// OursMedian and the others print the measurements of a side, without the unit.
 func (r *row) OursMedian() string   { return figure(median(r.Ours)) }
 func (r *row) TheirsMedian() string { return figure(median(r.Theirs)) }
 func (r *row) OursSpread() string   { return spread(r.Ours) }
 func (r *row) TheirsSpread() string { return spread(r.Theirs) }
 
-// spread prints the lowest and the highest measurement, or what both are.
+// spread prints the lowest and the highest measurement, or just one if they are equal.
 func spread(values []float64) string {
 	lowest, highest := figure(slices.Min(values)), figure(slices.Max(values))
 	if lowest == highest {
@@ -71,8 +71,8 @@ func spread(values []float64) string {
 	return lowest + " .. " + highest
 }
 
-// inUnit prints a median with its unit as people write it: of peak-MB it is MB, of ns/op a
-// unit of time that needs few digits.
+// inUnit prints a median with its unit as people write it: for peak-MB that is MB, for ns/op a unit of time
+// that needs few digits.
 func inUnit(value float64, unit string) string {
 	unit = unit[strings.LastIndexByte(unit, '-')+1:]
 	if !moreIsBetter(unit) {

@@ -1,8 +1,8 @@
 package main
 
-// headline is a row that matters first, in plain English.
+// headline is one of the most important rows, in plain English.
 type headline struct {
-	// Label says what is measured, and in which mode ours is if that isn't the default.
+	// Label describes the measurement, and the mode of ours if that isn't the default.
 	Label string
 	// of is the key of the row: package, benchmark and unit.
 	of string
@@ -16,7 +16,7 @@ const (
 	manager   = "contrib/controller-runtime/wirebench Manager/"
 )
 
-// headlines are the rows that matter first. README has the first inReadme of them.
+// headlines are the most important rows. README has the first inReadme of them.
 var headlines = []headline{
 	{
 		"Sync 20,000 custom resources, LIST, CPU",
@@ -127,7 +127,7 @@ type chart struct {
 	name, caption string
 	// theirs is the name of the incumbent.
 	theirs string
-	// inReadme says whether README shows it.
+	// inReadme means that README shows the chart.
 	inReadme bool
 }
 

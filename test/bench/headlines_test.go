@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestHeadlines: each is a row of a benchmark that exists, each chart has at least two of
-// them, of the same unit, and README shows two charts.
+// TestHeadlines: each headline is a row of an existing benchmark, each chart has at least two of them, of the
+// same unit, and README shows two charts.
 func TestHeadlines(t *testing.T) {
 	if len(headlines) != 20 {
 		t.Errorf("%d headlines, want 20", len(headlines))

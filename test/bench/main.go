@@ -1,19 +1,18 @@
-// Command bench runs the benchmarks that measure the project beside an incumbent: client-go,
-// or code-generator. It prints the table of each part as it ends, then the rows that matter
-// first, and writes docs/benchmarks.md with its charts, and the section of README that has
-// some of its numbers.
+// Command bench runs the benchmarks that compare the project with an incumbent: client-go, or code-generator.
+// It prints the table of each part as it ends, then the most important rows. It writes docs/benchmarks.md
+// with its charts, and the section of README that has some of its numbers.
 //
-// A benchmark takes part when two of its sub-benchmarks differ only in one name element,
-// "ours" in one and "upstream" (or "client-go") in the other:
+// A benchmark takes part when two of its sub-benchmarks differ only in one name element, "ours" in one and
+// "upstream" (or "client-go") in the other:
 //
 //	BenchmarkGet/ours/indexes=3
 //	BenchmarkGet/client-go/indexes=3
 //
-// A run that -parts, -bench or -count restrict writes its page to .cache/bench/page. A part
-// that isn't restricted is also saved in .cache/bench; -saved makes the page of what is saved
-// there, for example after one of the parts failed and was run again.
+// A run that -parts, -bench or -count restrict writes its page to .cache/bench/page. A part that isn't
+// restricted by -bench or -count is also saved in .cache/bench. -saved makes the page from the saved parts,
+// for example after one of the parts failed and was run again.
 //
-// The working directory is that of this file.
+// The working directory must be that of this file.
 package main
 
 import (
@@ -48,7 +47,7 @@ func main() {
 // root is the root of the repository.
 const root = "../.."
 
-// cache holds what a run leaves behind beside docs and README. git ignores it.
+// cache holds what a run leaves behind besides docs and README. git ignores it.
 var cache = filepath.Join(root, ".cache", "bench")
 
 type options struct {
@@ -58,7 +57,7 @@ type options struct {
 	saved bool
 }
 
-// restricted says whether a run of the parts measures less than these names promise.
+// restricted reports whether a run measures less than the full parts.
 func (o options) restricted() bool {
 	return o.bench != "" || o.count != 0 ||
 		os.Getenv("WIREBENCH_OBJECTS") != "" || os.Getenv("WIREBENCH_ROUNDS") != ""
@@ -91,7 +90,7 @@ func (o options) run(ctx context.Context) error {
 	fmt.Printf("\nWritten: %s, its charts, and a section of %s\n",
 		filepath.Join(dir, "docs", "benchmarks.md"), filepath.Join(dir, "README.md"))
 	if dir == root && len(r.Missing) > 0 {
-		return fmt.Errorf("headlines.go names rows that nothing measures: %s", strings.Join(r.Missing, "; "))
+		return fmt.Errorf("headlines.go names rows that no benchmark measures: %s", strings.Join(r.Missing, "; "))
 	}
 	return nil
 }
@@ -131,7 +130,7 @@ func (o options) measure(ctx context.Context, chosen []part) ([]result, error) {
 	return results, nil
 }
 
-// choose returns the parts of these names, in their own order.
+// choose returns the parts of these names, in the order of parts.
 func choose(names []string) (chosen []part, err error) {
 	for _, n := range names {
 		if !slices.Contains(partNames(), n) {

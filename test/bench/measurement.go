@@ -14,16 +14,16 @@ import (
 type row struct {
 	Package, Name, Unit string
 	Ours, Theirs        []float64
-	// Share is what ours should be, if the benchmark is one of a part: what the part's objects cost among all.
+	// Share is what ours should cost, if the benchmark is about a part of the objects: what these cost among
+	// all.
 	Share []float64
 }
 
 // key names a row: package, benchmark and unit.
 func (r *row) key() string { return r.Package + " " + r.Name + " " + r.Unit }
 
-// ratio is how many times better ours is by the medians: above 1 ours is better, below 1
-// theirs, whatever the unit. It is infinite where one of them is perfect, and no number where a
-// difference of two measurements came out negative.
+// ratio is how many times better ours is by the medians: above 1 ours is better, below 1 theirs, whatever the
+// unit. It is 0 or infinite where one of them is 0, and NaN where a measured difference came out negative.
 func (r *row) ratio() float64 {
 	worse, better := median(r.Theirs), median(r.Ours)
 	if moreIsBetter(r.Unit) {
@@ -38,14 +38,13 @@ func (r *row) ratio() float64 {
 	return worse / better
 }
 
-// moreIsBetter says whether a larger number of a unit is better: that of a rate, such as MB/s.
+// moreIsBetter reports whether a larger number of a unit is better: it is for a rate, such as MB/s.
 func moreIsBetter(unit string) bool { return strings.HasSuffix(unit, "/s") }
 
-// excess is by how much ours is more than its share, in percent of that.
+// excess returns by how many percent ours exceeds its share.
 func (r *row) excess() float64 { return 100 * (median(r.Ours)/median(r.Share) - 1) }
 
-// overlap says whether some measurement of ours is among theirs or the other way round: then
-// the ratio may be chance.
+// overlap reports whether the ranges of ours and theirs overlap: then the ratio may be chance.
 func (r *row) overlap() bool {
 	return slices.Min(r.Ours) <= slices.Max(r.Theirs) && slices.Min(r.Theirs) <= slices.Max(r.Ours)
 }
@@ -57,10 +56,10 @@ func median(values []float64) float64 {
 
 // measurements are those of all runs of a part.
 type measurements struct {
-	// rows are in the order in which they first came.
+	// rows are in the order of their first measurements.
 	rows  []*row
 	byKey map[string]*row
-	// cpu is the model of the processor, as the test binaries tell it.
+	// cpu is the model of the processor, as the test binaries print it.
 	cpu string
 }
 
@@ -68,8 +67,8 @@ func newMeasurements() *measurements {
 	return &measurements{byKey: map[string]*row{}, cpu: "unknown CPU"}
 }
 
-// read adds the results in the output of a package's test binary, calls seen for each, and
-// returns the other lines, for error messages.
+// read adds the results in the output of a package's test binary, and calls seen for each. It returns the
+// other lines, for error messages.
 func (m *measurements) read(pkg string, r io.Reader, seen func(name string)) (other []string, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -123,9 +122,9 @@ func (m *measurements) complete() []*row {
 
 var sides = []string{"ours", "upstream", "client-go", "share"}
 
-// split takes the element "ours", "upstream", "client-go" or "share" out of a benchmark's name, the
-// count of processors off its end, and off each element the number that the testing package
-// gives to sub-benchmarks of the same name, which are measurements of the same thing.
+// split takes the element "ours", "upstream", "client-go" or "share" out of a benchmark's name. It also
+// removes the count of processors from the end, and from each element the number that the testing package
+// appends to sub-benchmarks of the same name, which are measurements of the same thing.
 func split(full string) (name, side string) {
 	if i := strings.LastIndexByte(full, '-'); i > 0 {
 		if _, err := strconv.Atoi(full[i+1:]); err == nil {

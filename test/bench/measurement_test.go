@@ -71,7 +71,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestExcess: it is by how much ours is more than its share, which only rows of parts have.
+// TestExcess checks by how much ours exceeds its share, which only rows of parts have.
 func TestExcess(t *testing.T) {
 	m := newMeasurements()
 	const printed = "BenchmarkPart/replicas=8/ours 1 110 live-MB\n" +
@@ -98,7 +98,7 @@ func TestExcess(t *testing.T) {
 	}
 }
 
-// TestRatio: above 1 is better for us, whatever the unit; to swap the sides is to invert it.
+// TestRatio: above 1 is better for us, whatever the unit. Swapping the sides inverts the ratio.
 func TestRatio(t *testing.T) {
 	for _, c := range []struct {
 		unit         string

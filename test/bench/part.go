@@ -20,20 +20,20 @@ import (
 // part is a set of benchmarks that run with the same settings.
 type part struct {
 	name string
-	// about says on the page what the part measures.
+	// about describes, on the page, what the part measures.
 	about string
-	// module is the folder of the module, below the root; packages a pattern there.
+	// module is the folder of the module, relative to the root. packages is a pattern in it.
 	module, packages string
-	// count is how often the benchmarks of a package run, each time in a new process, so that
-	// a disturbance of the machine affects ours and theirs alike.
+	// count is how often the benchmarks of a package run, each time in a new process, so that a disturbance of
+	// the machine affects ours and theirs alike.
 	count int
 	args  []string
-	// apart are the files that the part doesn't measure, as git's pathspecs: a result stays true when they
+	// apart are the files that don't affect the part, as git's pathspecs: results stay valid when these files
 	// change.
 	apart []string
 }
 
-// words are in no measurement, and of generators only their own part measures anything.
+// words affect no measurement. The generators affect only the part that measures them.
 var (
 	words   = []string{":!*.md", ":!*.svg", ":!test/bench", ":!Makefile"}
 	noTools = slices.Concat(words,
@@ -41,8 +41,7 @@ var (
 	noServers = slices.Concat(noTools, []string{":!test/e2e"})
 )
 
-// once is for benchmarks that run other programs: these are measured, and repeated, by the
-// benchmark itself.
+// once is for benchmarks that run other programs: they measure these, and repeat the measurements themselves.
 var once = []string{"-test.benchtime=1x"}
 
 var parts = []part{
@@ -104,19 +103,19 @@ func partNames() (names []string) {
 	return names
 }
 
-// errNothing says that a part has no benchmark with an incumbent beside it.
+// errNothing means that a part has no benchmark that compares with an incumbent.
 var errNothing = errors.New("no benchmark with an incumbent beside it")
 
-// run builds the tests of the part's packages and runs their benchmarks, those that match
-// bench if that isn't empty.
+// run builds the tests of the part's packages and runs their benchmarks: those that match bench, or all if
+// that is empty.
 func (p part) run(ctx context.Context, bench string, progress *progress) (result, error) {
 	started := time.Now()
 	env, err := currentEnvironment(ctx)
 	if err != nil {
 		return result{}, err
 	}
-	// Binaries, and what their benchmarks leave: it is removed after the last run, as what is deleted earlier
-	// slows the later ones; see sandbox in test/gentools.
+	// The folder has the binaries, and what their benchmarks leave. It is removed only after the last run,
+	// because deleting files slows later runs; see sandbox in test/gentools.
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return result{}, err
@@ -165,8 +164,7 @@ func (t testedPackage) name() string { return strings.TrimPrefix(t.path, moduleP
 
 var benchmark = regexp.MustCompile(`(?m)^func Benchmark`)
 
-// withBenchmarks returns the packages that have benchmarks among those that the part's pattern
-// matches.
+// withBenchmarks returns the packages with benchmarks, of those that the part's pattern matches.
 func (p part) withBenchmarks(ctx context.Context) (packages []testedPackage, err error) {
 	const format = "{{.ImportPath}} {{.Dir}}" +
 		"{{range .TestGoFiles}} {{.}}{{end}}{{range .XTestGoFiles}} {{.}}{{end}}"
@@ -199,7 +197,7 @@ func (t testedPackage) run(
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = t.dir
 	cmd.Env = append(cmd.Environ(), "BENCH_SCRATCH="+filepath.Dir(binary))
-	// What is logged stays apart: it would cut the lines of results.
+	// Logs are kept apart: they would break the lines of results.
 	var logged bytes.Buffer
 	cmd.Stderr = &logged
 	cmd.WaitDelay = 10 * time.Second

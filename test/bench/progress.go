@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// progress says what a run is doing and how long it has been running. It is safe for
-// concurrent use.
+// progress prints what a run is doing and how long it has been running. It is safe for concurrent use.
 type progress struct {
 	w       io.Writer
 	started time.Time
@@ -19,7 +18,7 @@ type progress struct {
 
 func newProgress(w io.Writer) *progress { return &progress{w: w, started: time.Now()} }
 
-// say says what begins.
+// say prints what begins.
 func (p *progress) say(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -34,7 +33,7 @@ func (p *progress) saw(benchmark string) {
 	p.last = "; last result: " + benchmark
 }
 
-// tell repeats at intervals what is being done, with the last result, until stop is called.
+// tell prints the current step and the last result at intervals, until stop is called.
 func (p *progress) tell(every time.Duration) (stop func()) {
 	ticker, done := time.NewTicker(every), make(chan struct{})
 	var told sync.WaitGroup

@@ -11,7 +11,8 @@ const (
 	sectionEnd   = "<!-- make bench wrote this -->\n"
 )
 
-// cutSection returns what README has between the two lines, and what is around it with them.
+// cutSection returns the section of README between the two lines, and the text around it, including the
+// lines.
 func cutSection(readme string) (before, section, after string, err error) {
 	before, rest, found := strings.Cut(readme, sectionBegin)
 	section, after, ended := strings.Cut(rest, sectionEnd)

@@ -20,7 +20,7 @@ func numbers(text string) (found []string) {
 	return found
 }
 
-// strangers returns the numbers of README's section that the page doesn't have.
+// strangers returns the numbers in README's section that the page doesn't have.
 func strangers(t *testing.T, readme, page string) []string {
 	t.Helper()
 	_, section, _, err := cutSection(readme)
@@ -31,8 +31,8 @@ func strangers(t *testing.T, readme, page string) []string {
 	return slices.DeleteFunc(numbers(section), func(n string) bool { return slices.Contains(known, n) })
 }
 
-// TestReadme: every number of README's section is in docs/benchmarks.md, and the files that it
-// links are there. Both are there or neither.
+// TestReadme: every number in README's section is in docs/benchmarks.md, and the files that the section links
+// exist. Section and page exist both or neither.
 func TestReadme(t *testing.T) {
 	readme := read(t, filepath.Join(root, "README.md"))
 	_, section, _, err := cutSection(readme)

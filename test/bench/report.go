@@ -14,22 +14,21 @@ import (
 	"time"
 )
 
-// report is what the pages show.
+// report is the content of the pages.
 type report struct {
 	Environment environment
-	// Commits are those that were measured: one, unless parts were measured again after changes that the others
-	// don't depend on.
+	// Commits are the commits that were measured: one, unless parts were measured again after changes that don't
+	// affect the others.
 	Commits  []string
 	Date     string
 	Took     time.Duration
 	Sections []section
-	// Headlines are the rows that matter first, those that were measured; Missing the keys of
-	// the others.
+	// Headlines are the most important rows, as far as they were measured. Missing has the keys of the others.
 	Headlines []shown
 	Missing   []string
 	Charts    []drawn
-	// Worse are the rows in which theirs is better, the worst first; Equal those with less than
-	// a thousandth of difference; Unclear those without a ratio.
+	// Worse are the rows in which theirs is better, the worst first. Equal are those with less than a thousandth
+	// of difference, Unclear those without a ratio.
 	Worse, Equal, Unclear []*row
 	// Total is the number of all rows.
 	Total int
@@ -146,14 +145,14 @@ var (
 	readmeTemplate = template.Must(template.New("readme").Parse(readmeText))
 )
 
-// render returns what a template makes of the report.
+// render executes a template with the report.
 func (r *report) render(t *template.Template) (string, error) {
 	var b strings.Builder
 	err := t.Execute(&b, r)
 	return b.String(), err
 }
 
-// write writes the page and its charts below dir, and root's README with its section.
+// write writes the page and its charts below dir, and root's README with its new section.
 func (r *report) write(root, dir string) error {
 	folder := filepath.Join(dir, "docs", "benchmarks")
 	if err := os.MkdirAll(folder, 0o755); err != nil {

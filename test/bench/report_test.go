@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// sample is a result with a row for each headline, in another order than theirs, and more:
-// two that are worse for us, two that are equal, one without a ratio.
+// sample is a result with a row for each headline, in another order than theirs, and more: two that are worse
+// for us, two that are equal, one without a ratio.
 func sample(of string) result {
 	r := result{
 		Part: of, Started: time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC), Took: 90 * time.Second,
@@ -39,8 +39,8 @@ func sample(of string) result {
 	return r
 }
 
-// TestPage: the rows that matter first come in the order of their list; each row is in the
-// table of all, and those in which ours isn't better are under a heading of their own.
+// TestPage: the most important rows come in the order of their list. Each row is in the table of all. Those
+// in which ours isn't better are under a heading of their own.
 func TestPage(t *testing.T) {
 	r := newReport([]result{sample("wire")})
 	page, err := r.render(pageTemplate)
@@ -103,7 +103,7 @@ Without a ratio:
 	}
 }
 
-// TestShares: rows with a share have a table of their own beside that of all rows.
+// TestShares: rows with a share are in a table of their own, as well as in that of all rows.
 func TestShares(t *testing.T) {
 	r := sample("sharding")
 	r.Rows = append(r.Rows,
@@ -122,8 +122,7 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestWrite: the page links the charts that are there and no other file is; every number of
-// README's section is in the page.
+// TestWrite: the page links exactly the charts that exist. Every number in README's section is in the page.
 func TestWrite(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(root, "README.md"), "above\n"+sectionBegin+"old\n"+sectionEnd+"below\n")
@@ -189,7 +188,7 @@ func checkChart(t *testing.T, svg string, c chart) {
 	}
 }
 
-// TestPartly: a report of some rows has what these allow, and says what is missing.
+// TestPartly: a report of some rows has what these allow, and lists what is missing.
 func TestPartly(t *testing.T) {
 	whole := sample("generators")
 	r := newReport([]result{{Part: "generators", Rows: whole.Rows[:1]}}) // the last headline
@@ -198,7 +197,7 @@ func TestPartly(t *testing.T) {
 	}
 }
 
-// TestSaved: results come back as they were saved, unless they don't belong together.
+// TestSaved: saved results can be loaded again, unless they don't belong together.
 func TestSaved(t *testing.T) {
 	dir := t.TempDir()
 	both := parts[:2]
@@ -207,7 +206,7 @@ func TestSaved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var files []string // that have changed
+	var files []string // those that have changed
 	changed := func(string, []string) ([]string, error) { return files, nil }
 	loaded, err := loadAll(dir, both, changed)
 	if err != nil {

@@ -31,9 +31,9 @@ func (r result) save(dir string) error {
 	return os.WriteFile(filepath.Join(dir, r.Part+".json"), text, 0o644)
 }
 
-// loadAll reads the saved results of the parts. They have to be of one machine, and of commits that don't
-// differ in what a part measures; changed returns the files in which a commit differs from the newest, of
-// those that pathspecs select.
+// loadAll reads the saved results of the parts. They must be of one machine, and of commits that don't differ
+// in anything that affects a part. changed returns the files, among those that the pathspecs select, in which
+// a commit differs from the newest.
 func loadAll(
 	dir string, parts []part, changed func(commit string, pathspecs []string) ([]string, error),
 ) (results []result, err error) {
@@ -66,12 +66,12 @@ func loadAll(
 	return results, nil
 }
 
-// changedSince returns the files that git finds to differ between a commit and the checkout, of those that
-// the pathspecs select.
+// changedSince returns a function that returns the files, among those that the pathspecs select, in which the
+// checkout differs from a commit.
 func changedSince(ctx context.Context) func(commit string, pathspecs []string) ([]string, error) {
 	return func(commit string, pathspecs []string) ([]string, error) {
 		if strings.HasSuffix(commit, withChanges) {
-			return nil, fmt.Errorf("measured at %s, which nobody else has; commit first", commit)
+			return nil, fmt.Errorf("measured at %s, which is in no commit; commit first", commit)
 		}
 		args := append([]string{"diff", "--name-only", commit, "--", "."}, pathspecs...)
 		out, err := output(ctx, root, "git", args...)

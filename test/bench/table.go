@@ -38,7 +38,7 @@ func writeShares(w io.Writer, rows []*row) {
 	tw.Flush()
 }
 
-// writeHeadlines writes the table of the rows that matter first for a terminal.
+// writeHeadlines writes the table of the most important rows for a terminal.
 func writeHeadlines(w io.Writer, headlines []shown) {
 	tw := newTable(w)
 	fmt.Fprintln(tw, "what\tours\ttheirs\tratio\t")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// clientProgram returns a program that reads how to reach the server, and then a type and an object a line.
-// It creates each with the client of the type, lists, and writes an answer.
+// clientProgram returns a program that reads the access to the server, and then a type and an object per
+// line. It creates each object with the client of its type, lists, and writes an answer.
 func clientProgram(all []manifest, packages map[string]string) string {
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/kubewright/kubewright/internal/pages"
 )
 
-// elsewhere are the commands in blocks of pages that no walk types, and the test that runs each. What calls
-// make isn't among them: Makefile says what it does.
+// elsewhere are the commands in blocks of pages that no walk runs, and the test that runs each. Commands that
+// call make aren't among them: Makefile has these.
 var elsewhere = map[command]struct{ folder, test string }{
 	{"README.md", "go install github.com/kubewright/kubewright/cmd/...@latest"}: {
 		"internal/release", "TestRehearsal"},
@@ -25,8 +25,8 @@ var elsewhere = map[command]struct{ folder, test string }{
 
 type command struct{ page, text string }
 
-// isElsewhere returns a function that says which commands of a page are elsewhere, or need a release, which
-// TestRehearsal of internal/release has: walks use the clone.
+// isElsewhere returns a function that reports whether a command of a page is in elsewhere, or needs a
+// release. Releases are tested by TestRehearsal of internal/release; walks use the clone.
 func isElsewhere(page string) func(string) bool {
 	return func(text string) bool {
 		_, found := elsewhere[command{page, text}]
@@ -34,8 +34,8 @@ func isElsewhere(page string) func(string) bool {
 	}
 }
 
-// TestCommands checks that each command in a block of a page is in a section that TestWalks follows, or in
-// the list above, or a target of Makefile; and that what the list names exists.
+// TestCommands checks that each command in a block of a page is in a section that TestWalks follows, in the
+// list above, or a target of Makefile; and that the commands and tests in the list exist.
 func TestCommands(t *testing.T) {
 	makefile := read(t, "Makefile")
 	found, seen := 0, map[command]bool{}

@@ -8,8 +8,8 @@ import (
 	"github.com/kubewright/kubewright/generators/crd"
 )
 
-// strict returns an object without what types may drop or add: explicit nulls of fields, and empty optional
-// lists, maps and byte strings.
+// strict returns an object without the values that types may drop or add: explicit nulls of fields, and empty
+// optional lists, maps and byte strings.
 func strict(s *crd.Schema, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -57,8 +57,8 @@ func isEmptyList(s *crd.Schema, v any) bool {
 	return false
 }
 
-// nonZero returns what is left of an object without values that are zero, at any depth. Kubernetes' own types
-// leave most of them out, and write some that nobody set.
+// nonZero returns an object without its zero values, at any depth. Kubernetes' own types leave most of them
+// out, and write some that were never set.
 func nonZero(v any) any {
 	switch v := numbers(v).(type) {
 	case map[string]any:
@@ -101,7 +101,7 @@ func nonZero(v any) any {
 	}
 }
 
-// numbers returns the value with each number in one form.
+// numbers returns the value with all numbers in the same form.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -1,10 +1,10 @@
 // Package crds imports the CustomResourceDefinitions of real projects, compiles their types, and sends random
 // objects through them: see import_test.go.
 //
-// TestServer has the generated clients of some of them create and list objects on an API server.
+// In TestServer, the generated clients of some of them create and list objects on an API server.
 //
-// TestWalks types the commands of the repository's Markdown pages, and writes the files that they show.
+// TestWalks runs the commands of the repository's Markdown pages, and writes the files that they show.
 //
-// modules.tsv lists the Go modules that the definitions are in, and the folders there. The tests read the
+// modules.tsv lists the Go modules that have the definitions, and their folders there. The tests read the
 // first of them; make nightly reads all, with -modules 0.
 package crds

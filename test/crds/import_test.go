@@ -20,14 +20,14 @@ import (
 )
 
 // module is the path of the scratch module. It has the types twice: in plain those of
-// --well-known-types=false, and in known the others.
+// --well-known-types=false, in known the others.
 const module = "example.com/crds"
 
 // objects is how many random objects of each version go through its types.
 const objects = 50
 
-// TestImport imports the definitions. The types have to compile, and what goes through them has to come back
-// as it was, except for explicit nulls and empty optional lists and maps. Types of Kubernetes drop other zero
+// TestImport imports the definitions. The types must compile, and objects that go through them must come back
+// unchanged, except for explicit nulls and empty optional lists and maps. Types of Kubernetes drop other zero
 // values, too.
 func TestImport(t *testing.T) {
 	if testing.Short() {
@@ -125,7 +125,7 @@ func importedPackages(t *testing.T, dir string) map[string]string {
 	return packages
 }
 
-// program returns a program that reads a type and an object a line, and writes a deep copy of the object.
+// program returns a program that reads a type and an object per line, and writes a deep copy of the object.
 func program(all []manifest, packages map[string]string) string {
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n")
@@ -229,7 +229,7 @@ func checkObjects(t *testing.T, through func(string, []byte) (string, error), pa
 	}
 }
 
-// difference returns the path to where two values differ, "" if they don't.
+// difference returns the path at which two values differ, "" if they don't.
 func difference(want, got any) string {
 	if reflect.DeepEqual(want, got) {
 		return ""

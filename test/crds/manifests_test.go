@@ -23,10 +23,10 @@ type manifest struct {
 	def    *crd.Definition
 }
 
-var modules = flag.Int("modules", 3, "read this many rows of modules.tsv; 0 stands for all")
+var modules = flag.Int("modules", 3, "read this many rows of modules.tsv; 0 means all")
 
-// manifests reads the definitions of the first modules; 0 stands for all. It takes most of each at most, and
-// of those with the same name the first.
+// manifests reads the definitions of the first modules; 0 means all. most bounds the number of definitions of
+// each module. Of definitions with the same name it takes the first.
 func manifests(t *testing.T, modules, most int) []manifest {
 	t.Helper()
 	rows, err := os.ReadFile("modules.tsv")
@@ -69,7 +69,7 @@ func manifests(t *testing.T, modules, most int) []manifest {
 // download returns the folder of a module in the module cache.
 func download(module string) (string, error) {
 	cmd := exec.Command("go", "mod", "download", "-json", module)
-	cmd.Dir = os.TempDir() // the versions of this module's go.mod make no difference
+	cmd.Dir = os.TempDir() // so that the versions in this module's go.mod make no difference
 	out, err := cmd.Output()
 	var info struct{ Dir, Error string }
 	if err := errors.Join(err, json.Unmarshal(out, &info)); err != nil {
@@ -78,7 +78,7 @@ func download(module string) (string, error) {
 	return info.Dir, nil
 }
 
-// documents returns the definitions in the YAML files of a folder, each a text of its own.
+// documents returns the definitions in the YAML files of a folder, each as a text of its own.
 func documents(t *testing.T, dir string) [][]byte {
 	t.Helper()
 	var all [][]byte

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// start starts a program that answers what it reads, and returns its input and its output. When the test
-// ends, its input does, and then the program has to.
+// start starts a program that answers its input, and returns its input and its output. When the test ends, it
+// closes the input, and the program must end.
 func start(t *testing.T, cmd *exec.Cmd) (in io.Writer, out io.Reader) {
 	t.Helper()
 	cmd.Stderr = os.Stderr

@@ -15,8 +15,8 @@ import (
 // random makes values that a schema allows.
 type random struct{ *rand.Rand }
 
-// object returns an object of a version of a definition. The greater depth is, the more optional fields it
-// leaves out.
+// object returns an object of a version of a definition. The greater depth is, the more optional fields are
+// left out.
 func (r random) object(d *crd.Definition, v *crd.Version, depth int) map[string]any {
 	object := r.properties(v.Schema, depth)
 	object["apiVersion"] = d.Group + "/" + v.Name
@@ -25,8 +25,8 @@ func (r random) object(d *crd.Definition, v *crd.Version, depth int) map[string]
 	return object
 }
 
-// properties returns an object with the properties of a schema. Deep inside, it leaves most optional ones
-// out.
+// properties returns an object with the properties of a schema. Deep inside, it leaves out most optional
+// ones.
 func (r random) properties(s *crd.Schema, depth int) map[string]any {
 	object := map[string]any{}
 	for _, p := range s.Properties {
@@ -46,7 +46,7 @@ func required(s *crd.Schema, name string) bool {
 	return false
 }
 
-// limit returns a limit of a schema.
+// limit returns a limit of a schema, or otherwise if there is none.
 func limit(s *crd.Schema, keyword string, otherwise float64) float64 {
 	for _, l := range s.Limits {
 		if n, err := strconv.ParseFloat(l.Value, 64); l.Keyword == keyword && err == nil {
@@ -118,8 +118,8 @@ func (r random) any() any {
 		map[string]any{"a": map[string]any{"b": ""}, "c": nil}}[r.IntN(5)]
 }
 
-// intOrString returns a value for both types. Quantities are in their canonical form, which a program that
-// writes them gives them.
+// intOrString returns a value for either type. Quantities are in canonical form, because programs write them
+// in that form.
 func (r random) intOrString(s *crd.Schema) any {
 	if len(s.Limits) > 0 || s.Type == "string" {
 		return []any{"500m", "1Gi", "3", "1500Mi"}[r.IntN(4)]
@@ -143,7 +143,7 @@ func (r random) integer(s *crd.Schema) int64 {
 	return int64(least + (most-least)*r.Float64())
 }
 
-// samples are what patterns tend to allow.
+// samples are strings that patterns often allow.
 var samples = []string{"a", "abc", "A", "Abc", "ABC", "a-b", "a.b", "a.b/c", "1", "10", "10s", "1h", "10m",
 	"100ms", "1.2.3.4", "1.2.3.0/24", "::1", "http://a.b/c", "https://a.b", "https://a.b/", "/", "/a", "*.a.b",
 	"v1", "v1.2.3", "1.2", "a@b.c", "sha256:" + strings.Repeat("ab", 32), "100%", "50", "a:b", "a=b", "HTTP",

@@ -7,8 +7,8 @@ import (
 	"github.com/kubewright/kubewright/generators/crd"
 )
 
-// TestRaw counts the values that stay JSON, by reason. Where the schema itself allows anything there is
-// nothing else to do; all others together are to be less than one in a hundred.
+// TestRaw counts the values that stay JSON, by reason. Where the schema itself allows anything that can't be
+// avoided. All others together must be less than one in a hundred.
 func TestRaw(t *testing.T) {
 	var defs []*crd.Definition
 	for _, m := range manifests(t, *modules, math.MaxInt) {

@@ -112,15 +112,15 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-// unchecked matches the reasons of Kubernetes that need CEL, junctors or its own arithmetic.
+// unchecked matches Kubernetes' reasons for refusals that need CEL, junctors or its own arithmetic.
 var unchecked = regexp.MustCompile(`\[\d+\]\.rule: (Invalid value: \{|Forbidden: estimated)|` +
 	`evaluating rule|\(oneOf\)|MultipleOf declared|boundary value must`)
 
-// stricter matches the reasons to refuse what a server accepts: types or kubectl can't have it.
+// stricter matches our reasons to refuse what a server accepts, because types or kubectl can't handle it.
 var stricter = regexp.MustCompile(
 	`write its types by hand|did you mean|quote it|given twice|no plain key|served: missing`)
 
-// TestRefusals changes a definition in one place after the other. What Kubernetes refuses is refused.
+// TestRefusals changes one place of a definition after the other. Import must refuse what Kubernetes refuses.
 func TestRefusals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("validates thousands of definitions")
@@ -150,14 +150,14 @@ func TestRefusals(t *testing.T) {
 	t.Logf("%d changes, of which Kubernetes refuses %d", count, both)
 }
 
-// newJudge returns a function that validates a manifest as a server does that is to create it.
+// newJudge returns a function that validates a manifest as a server does at its creation.
 func newJudge(t *testing.T) func([]byte) error {
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
 	decoder := serializer.NewCodecFactory(scheme).UniversalDecoder(apiextensions.SchemeGroupVersion)
 	return func(text []byte) (err error) {
 		defer func() {
-			if r := recover(); r != nil { // some of it panics, and then a server refuses the request
+			if r := recover(); r != nil { // some validations panic, and then a server refuses the request
 				err = fmt.Errorf("panic: %v", r)
 			}
 		}()

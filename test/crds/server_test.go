@@ -19,19 +19,20 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// onServer is how many definitions TestServer installs: some of each of the first modules.
+// onServer is how many definitions TestServer installs: fromEach of each of the first fromModules modules at
+// most.
 const (
 	onServer    = 30
 	fromModules = 7
 	fromEach    = 6
 )
 
-// attempts is how many random objects are tried until the server accepts one: it also checks what they don't
-// heed, such as formats, oneOf, and the keys of lists. Later ones have fewer fields.
+// attempts is how many random objects are tried until the server accepts one. It also checks what they don't
+// heed, such as formats, oneOf, and the keys of lists. Later objects have fewer fields.
 const attempts = 100
 
 // TestServer imports definitions and installs them, without their CEL rules, on an API server. Clients
-// generated from the types create an object of each kind there, and a list has it as it was, but for
+// generated from the types create an object of each kind there. A list must return it unchanged, except for
 // defaults.
 func TestServer(t *testing.T) {
 	if testing.Short() {
@@ -74,14 +75,14 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// access says how to reach the server.
+// access has what a client needs to reach the server.
 type access struct {
 	Host, Token, ServerName string
 	CA                      []byte
 }
 
-// withoutRules returns a definition without what needs more than this server: CEL rules, whose cost it
-// bounds, and conversion by a webhook.
+// withoutRules returns a definition without what this server can't handle: CEL rules, whose cost it bounds,
+// and conversion by a webhook.
 func withoutRules(t *testing.T, manifest []byte) *apiextensionsv1.CustomResourceDefinition {
 	var object map[string]any
 	if err := yaml.Unmarshal(manifest, &object); err != nil {
@@ -134,7 +135,7 @@ func buildClient(t *testing.T, s *scratch.Module, all []manifest) (program strin
 	return filepath.Join(s.Dir, "bin", "client")
 }
 
-// answer is what the program says of an object: an error, or the object in the list.
+// answer is the program's answer to an object: an error, or the object in the list.
 type answer struct {
 	// Error is the error of the server or of the program, Invalid is true if the server refuses the object.
 	Error   string
@@ -155,7 +156,7 @@ func stored(d *crd.Definition) *crd.Version {
 	return d.Versions[0]
 }
 
-// startClient starts the program of clientProgram and returns a function that has it create an object.
+// startClient starts the program of clientProgram and returns a function by which it creates an object.
 func startClient(t *testing.T, s *scratch.Module, program string,
 	reach []byte) func(typ string, object []byte) (answer, error) {
 	in, out := start(t, s.Command(program))
@@ -173,7 +174,7 @@ func startClient(t *testing.T, s *scratch.Module, program string,
 	}
 }
 
-// checkOnServer has the program create random objects until the server accepts one.
+// checkOnServer makes the program create random objects until the server accepts one.
 func checkOnServer(t *testing.T, create func(string, []byte) (answer, error), m manifest) {
 	v := stored(m.def)
 	refused := ""
@@ -194,7 +195,7 @@ func checkOnServer(t *testing.T, create func(string, []byte) (answer, error), m 
 		case a.Error != "":
 			t.Fatalf("%s, of %s", a.Error, text)
 		}
-		if v.Status { // only an update of the sub-resource writes it
+		if v.Status { // only an update of the subresource writes it
 			delete(object, "status")
 		}
 		if path := lost(nonZero(object), nonZero(a.Listed)); path != "" {
@@ -206,8 +207,8 @@ func checkOnServer(t *testing.T, create func(string, []byte) (answer, error), m 
 	t.Errorf("the server accepts none of %d objects; the last answer: %s", attempts, refused)
 }
 
-// lost returns the path to a value that an object has and another one, which may have more fields, doesn't;
-// "" if there is none.
+// lost returns the path of a value that want has and got doesn't, "" if there is none. got may have more
+// fields.
 func lost(want, got any) string {
 	if want == nil { // nothing but zeros
 		return ""

@@ -25,11 +25,12 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// walk is a section of a page that TestWalks follows, from an empty folder, or from what prepare does there.
+// walk is a section of a page that TestWalks follows, from an empty folder, or from what prepare has made
+// there.
 type walk struct {
 	page, section string
 	prepare       func(*visitor)
-	// check looks at what became of it.
+	// check checks the result.
 	check func(*visitor)
 }
 
@@ -64,8 +65,8 @@ var walks = []walk{
 		check:   func(v *visitor) { v.do("go list -mod=readonly -deps .") }},
 }
 
-// TestWalks types the commands of pages, and writes their files. All walks begin in one folder, in which the
-// clone of kubewright is.
+// TestWalks runs the commands of pages, and writes their files. All walks begin in the same folder, which has
+// the clone of kubewright.
 func TestWalks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs in new modules")
@@ -96,8 +97,8 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// proxy returns a module proxy that forbids to ask for kubewright, as one does that has a list of what it
-// serves, so that all of it must come from the clone. For other modules it refers to the usual proxy.
+// proxy returns a module proxy that refuses requests for kubewright, like a proxy with a list of allowed
+// modules, so that all of it must come from the clone. For other modules it refers to the usual proxy.
 func proxy(t *testing.T) string {
 	usual, err := exec.Command("go", "env", "GOPROXY").Output()
 	if err != nil {
@@ -119,11 +120,11 @@ func proxy(t *testing.T) string {
 type visitor struct {
 	pages.Reader
 	t *testing.T
-	// bin is a folder of the PATH.
+	// bin is a folder in the PATH.
 	bin string
 }
 
-// follow follows the section of a page. A new module gets the clone, unless the section says how.
+// follow follows the section of a page. A new module gets the clone, unless the section sets that up.
 func (v *visitor) follow(page, section string) {
 	v.t.Helper()
 	blocks := sectionOf(v.t, page, section)
@@ -151,10 +152,10 @@ func sectionOf(t *testing.T, page, section string) []pages.Block {
 	return blocks
 }
 
-// isCloneBlock reports whether those run a block who have a clone.
+// isCloneBlock reports whether a block is for readers with a clone.
 func isCloneBlock(b pages.Block) bool { return strings.HasPrefix(b.Text, "go mod edit -replace ") }
 
-// useClone runs README's block for those who have a clone, by which kubewright becomes a tool.
+// useClone runs README's block for readers with a clone, which makes kubewright a tool.
 func (v *visitor) useClone() {
 	v.t.Helper()
 	for _, b := range sectionOf(v.t, "README.md", "Your own API") {
@@ -163,10 +164,10 @@ func (v *visitor) useClone() {
 			return
 		}
 	}
-	v.t.Fatal("README has nothing for those who have a clone")
+	v.t.Fatal("README has no block for readers with a clone")
 }
 
-// module begins a module that has kubewright as a tool.
+// module starts a module that has kubewright as a tool.
 func (v *visitor) module(name string) {
 	v.t.Helper()
 	folder(name)(v)
@@ -174,12 +175,12 @@ func (v *visitor) module(name string) {
 	v.useClone()
 }
 
-// folder goes to an empty folder.
+// folder creates an empty folder and goes there.
 func folder(name string) func(*visitor) {
 	return func(v *visitor) { v.do("mkdir " + name + " && cd " + name) }
 }
 
-// do types commands that no page has.
+// do runs commands that aren't on a page.
 func (v *visitor) do(commands ...string) {
 	v.t.Helper()
 	if err := v.Type(v.t.Context(), commands...); err != nil {
@@ -213,16 +214,16 @@ func (v *visitor) addCommand(name, script string) {
 	}
 }
 
-// printed checks that the commands said something.
+// printed checks that the commands printed these texts.
 func (v *visitor) printed(texts ...string) {
 	for _, want := range texts {
 		if !strings.Contains(v.Output, want) {
-			v.t.Errorf("the commands don't say %q", want)
+			v.t.Errorf("the commands don't print %q", want)
 		}
 	}
 }
 
-// has checks that files or folders are there.
+// has checks that files or folders exist.
 func (v *visitor) has(names ...string) {
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(v.Dir, name)); err != nil {
@@ -231,14 +232,14 @@ func (v *visitor) has(names ...string) {
 	}
 }
 
-// short checks how many commands it took.
+// short checks the number of commands.
 func (v *visitor) short() {
 	if v.Commands < 3 || v.Commands >= 10 {
 		v.t.Errorf("it takes %d commands, want fewer than 10", v.Commands)
 	}
 }
 
-// importing begins a module with a package that imports one of ours.
+// importing starts a module with a package that imports one of ours.
 func importing(of string) func(*visitor) {
 	return func(v *visitor) {
 		folder("program")(v)
@@ -247,21 +248,21 @@ func importing(of string) func(*visitor) {
 	}
 }
 
-// definitions begins a module with manifests.
+// definitions starts a module with manifests.
 func definitions(v *visitor) {
 	v.module("imported")
 	v.addCommand("kubewright", `exec go tool kubewright "$@"`)
 	v.copy(v.kubectl(), "cert-manager.crds.yaml", "crds/certificates.yaml")
 }
 
-// repository begins a module with an API.
+// repository starts a module with an API.
 func repository(v *visitor) {
 	v.module("shop")
 	v.do("go tool kubewright init")
 	v.write("hack/boilerplate.go.txt", "// A licence.\n")
 }
 
-// kubectl adds a kubectl that prints cert-manager's definition of certificates, and returns the file.
+// kubectl installs a kubectl that prints cert-manager's definition of certificates, and returns the file.
 func (v *visitor) kubectl() string {
 	dir, err := download("github.com/cert-manager/cert-manager@v1.21.2")
 	if err != nil {
@@ -308,7 +309,7 @@ func certificates(v *visitor) {
 	v.Env = append(v.Env, "KUBECONFIG="+writeKubeconfig(t, server.Config()))
 }
 
-// writeKubeconfig returns a file that says how to reach a server.
+// writeKubeconfig writes a kubeconfig for a server, and returns its path.
 func writeKubeconfig(t *testing.T, config *rest.Config) string {
 	kubeconfig := clientcmdapi.NewConfig()
 	kubeconfig.Clusters["x"] = &clientcmdapi.Cluster{Server: config.Host, TLSServerName: config.ServerName,

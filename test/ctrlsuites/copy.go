@@ -18,8 +18,8 @@ const (
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
 )
 
-// patches are the changes to controller-runtime's files: a line, and what it becomes. They make a variable of
-// cache.New, and let a variable replace what priorityqueue.New returns. Without values of ours in them, both
+// patches are the changes to controller-runtime's files: a line, and what it becomes. They make cache.New a
+// variable, and let a variable replace what priorityqueue.New returns. Unless these variables are set, both
 // do what they do upstream.
 var patches = []struct{ file, line, becomes string }{
 	{"pkg/cache/cache.go", "func New(cfg *rest.Config, opts Options) (Cache, error) {",
@@ -36,8 +36,9 @@ func NewOwn(cfg *rest.Config, opts Options) (Cache, error) {`},
 		"var Hook any\n\n// New constructs a new PriorityQueue."},
 }
 
-// newCopy copies controller-runtime's module, in the version that this module requires, applies the patches,
-// and adds a package that puts tests on kubewright, and a test file that imports it to each suite.
+// newCopy copies controller-runtime's module, in the version that this module requires, and applies the
+// patches. It adds a package that makes tests use kubewright, and to each suite a test file that imports the
+// package.
 //
 // The copy stays in the user's cache folder under a fixed path: at another path the compiler would have to
 // start from scratch.
@@ -90,7 +91,7 @@ func newCopy() (*scratch.Module, error) {
 	return m, nil
 }
 
-// patch replaces a line that a file has once.
+// patch replaces a line that must be in the file exactly once.
 func patch(file, line, becomes string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

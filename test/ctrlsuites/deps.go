@@ -2,7 +2,7 @@
 
 package main
 
-// What the copy of controller-runtime and its tests import: the copy has the requirements of this module.
+// The imports of the copy of controller-runtime and its tests: the copy has the requirements of this module.
 import (
 	_ "github.com/google/go-cmp/cmp/cmpopts"
 	_ "github.com/google/gofuzz"

@@ -1,13 +1,13 @@
 // Command ctrlsuites runs controller-runtime's own tests on kubewright: those of the folders that make caches
-// and queues, against a kube-apiserver. They run in a copy of controller-runtime's module, once as upstream,
-// once with caches of kwctrl.New(...).NewCache wherever cache.New makes them, and where controllers make
-// queues once more with those of kwctrl.NewQueue, too.
+// and queues, against a kube-apiserver. They run in a copy of controller-runtime's module: once unchanged,
+// once with the caches of kwctrl.New(...).NewCache in place of cache.New, and, where controllers make queues,
+// once more with the queues of kwctrl.NewQueue, too.
 //
 //	cd test/ctrlsuites && go run . [-folders cache,manager] [-race] [-baseline=false]
 //
 // With KUBE_FEATURE_WatchListClient=false in the environment, the caches list before they watch.
 //
-// What passes without kubewright and fails with it must be among the excuses in suites.go.
+// A test that passes without kubewright and fails with it must be among the excuses in suites.go.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 func main() {
 	folders := flag.String("folders", "", "run only these, such as cache,internal/controller")
 	race := flag.Bool("race", false, "run with the race detector")
-	baseline := flag.Bool("baseline", true, "run without kubewright, too; else whatever runs must pass")
+	baseline := flag.Bool("baseline", true, "run without kubewright, too; without this, every test must pass")
 	flag.Parse()
 	chosen, err := choose(*folders)
 	if err == nil {
@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// choose returns the suites in folders, all if there are none.
+// choose returns the suites in folders, or all if folders is empty.
 func choose(folders string) ([]suite, error) {
 	if folders == "" {
 		return suites, nil

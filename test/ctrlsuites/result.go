@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// result is how a test ended.
+// result is the result of a test.
 type result struct {
 	passed, skipped bool
-	// again says that the test failed before it passed.
+	// again means that the test failed before it passed.
 	again   bool
 	failure string
 }
 
-// results are those of a suite by the names of tests: Ginkgo's specs, what runs before and after them, and
+// results are those of a suite by the names of tests: Ginkgo's specs, the steps before and after them, and
 // Go's tests.
 type results map[string]result
 
@@ -46,7 +46,7 @@ func (r results) failed() bool {
 	return passed < run
 }
 
-// mend has the tests pass that pass in another run.
+// mend marks failed tests as passed if they passed in another run.
 func (r results) mend(another results) {
 	for name, one := range r {
 		if !one.passed && another[name].passed {
@@ -90,7 +90,8 @@ func readResults(dir, log string) (results, error) {
 	return found, nil
 }
 
-// ginkgoResults reads a report of Ginkgo's. Of tests with the same name, the second one is called "(2)".
+// ginkgoResults reads a report of Ginkgo's. If several tests have the same name, the second one is called
+// "(2)".
 func ginkgoResults(report []byte) (results, error) {
 	var reports []struct {
 		SpecReports []struct {
@@ -142,13 +143,13 @@ func goResults(output string) results {
 	return found
 }
 
-// comparison says which tests of a suite kubewright has made fail.
+// comparison lists the tests of a suite that fail with kubewright.
 type comparison struct {
 	// failing are those without an excuse, excused those with one.
 	failing, excused []string
-	// superfluous are excuses of tests that pass or don't exist.
+	// superfluous are excuses for tests that pass or don't exist.
 	superfluous []string
-	// both fail without kubewright, too.
+	// both are those that fail without kubewright, too.
 	both []string
 }
 
@@ -177,7 +178,7 @@ func compare(before, after results, excuses map[string]string) comparison {
 	return c
 }
 
-// expected are the results before if all that ran should have passed.
+// expected returns the results of a baseline in which every test that ran passed.
 func expected(after results) results {
 	before := results{}
 	for name, is := range after {
@@ -186,10 +187,10 @@ func expected(after results) results {
 	return before
 }
 
-// use says what kubewright made in a run of a suite, and how its informers read lists and watches.
+// use is what kubewright made in a run of a suite, and how its informers read lists and watches.
 type use struct {
 	Informers, Queues, Streamed, Whole, Unseen int
-	// Why counts informers by the reason for which the last list or watch was not streamed.
+	// Why counts informers by the reason why the last list or watch wasn't streamed.
 	Why map[string]int
 }
 

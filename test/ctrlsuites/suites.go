@@ -11,10 +11,10 @@ import (
 	"github.com/kubewright/kubewright/internal/scratch"
 )
 
-// suite is one folder of controller-runtime's with tests.
+// suite is a folder of controller-runtime with tests.
 type suite struct {
 	folder string
-	// informers and queues are set where the tests start some.
+	// informers and queues are set if the tests start any.
 	informers, queues bool
 }
 
@@ -30,14 +30,14 @@ var suites = []suite{
 	{folder: "pkg/internal/controller", informers: true, queues: true},
 }
 
-// variants are what is replaced by kubewright's.
+// The variants: what is replaced by kubewright's.
 const (
 	without   = ""
 	caches    = "caches"
 	andQueues = "caches,queues"
 )
 
-// variants returns those that the suite is run with.
+// variants returns the variants to run the suite in.
 func (s suite) variants() []string {
 	if s.queues {
 		return []string{caches, andQueues}
@@ -45,7 +45,7 @@ func (s suite) variants() []string {
 	return []string{caches}
 }
 
-// excuses are the tests that fail on kubewright and not without it, and why that is all right.
+// excuses are the tests that fail on kubewright but not without it, with the reason why that is acceptable.
 var excuses = []struct{ folder, test, reason string }{}
 
 func (s suite) excuses() map[string]string {
@@ -61,7 +61,7 @@ func (s suite) excuses() map[string]string {
 // runner runs suites in the copy of controller-runtime.
 type runner struct {
 	copy *scratch.Module
-	// assets is the folder of kube-apiserver and etcd.
+	// assets is the folder with kube-apiserver and etcd.
 	assets   string
 	race     bool
 	baseline bool
@@ -81,9 +81,9 @@ func (r *runner) build(s suite) error {
 	return err
 }
 
-// run runs a suite, and up to two times again if a test failed: upstream's wait for at most a second in many
-// places, which a busy machine exceeds. Ginkgo's own retries don't do, because a process can give a
-// controller its name only once.
+// run runs a suite, and up to two times again if a test failed: upstream's tests wait for at most a second in
+// many places, which a busy machine exceeds. Ginkgo's own retries don't help, because a process can use the
+// name of a controller only once.
 func (r *runner) run(s suite, variant string) (results, use, error) {
 	found, made, err := r.once(s, variant)
 	for runs := 1; err == nil && runs < 3 && found.failed(); runs++ {

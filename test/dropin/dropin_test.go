@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestDropIn checks that the code which upstream's generators and ours make from the same input with the same
-// flags does the same. The example controller and its tests compile and pass on both, with changed import
-// paths; clientsets send the same requests and return the same; fakes record the same actions.
+// TestDropIn checks that the code that upstream's generators and ours make from the same input with the same
+// flags behaves the same. The example controller and its tests compile and pass on both, with changed import
+// paths; clientsets send the same requests and return the same results; fakes record the same actions.
 //
 // The comparison runs in a scratch module, whose tests are reported as tests of this one.
 func TestDropIn(t *testing.T) {

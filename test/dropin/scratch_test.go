@@ -18,8 +18,8 @@ const examples = "github.com/kubewright/kubewright/examples/apis/"
 var (
 	// custom are the APIs that both sets of generators can handle completely.
 	custom = []string{examples + "shop/v1", examples + "shop/v1beta1", module + "/zoo/v1"}
-	// hyphen has a hyphen in the name of its group and folder, which upstream's informer-gen copies into a
-	// package clause.
+	// hyphen has a hyphen in the name of its group and folder. Upstream's informer-gen copies it into a package
+	// clause.
 	hyphen = examples + "gift-cards.promo/v1"
 	// kube are some of Kubernetes' own APIs, with every kind of additional method: bindings, tokens,
 	// evictions, scales, approvals, reviews.
@@ -34,7 +34,7 @@ type sandbox struct {
 }
 
 // newSandbox creates the module, with the generators, the APIs that exist only there, and the tests that
-// compare.
+// compare the results.
 func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
 	m, err := scratch.New(t.TempDir(), module, ".")

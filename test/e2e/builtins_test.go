@@ -51,11 +51,11 @@ var builtIns = []struct {
 			"leaseDurationSeconds": 1, "renewTime": "2020-01-01T00:00:00.000001Z"}}`},
 }
 
-// fewMaps are more than a page of an informer's list, with the 500 that one has.
+// fewMaps is more than the page of 500 of an informer's list.
 const fewMaps = 510
 
 // TestBuiltIns runs our informers of the built-in kinds beside client-go's: with lists in pages and with
-// streamed ones, in both encodings.
+// streamed lists, in both encodings.
 func TestBuiltIns(t *testing.T) {
 	for _, mode := range []struct {
 		name      string
@@ -194,8 +194,8 @@ func (s *builtIn) delete(name string) {
 	}
 }
 
-// settle changes the kept object, waits until both informers have told of all that the server has, and
-// compares them with it and with each other.
+// settle changes the kept object, waits until both informers have reported everything that the server has,
+// and compares them with the server and with each other.
 func (s *builtIn) settle() {
 	s.t.Helper()
 	s.round++
@@ -213,14 +213,14 @@ func (s *builtIn) settle() {
 		want[cache.MetaObjectToName(&list.Items[i])] = list.Items[i].GetResourceVersion()
 	}
 	for i, recorder := range s.recorders {
-		for name, version := range want { // The first list may tell of the kept object before others.
+		for name, version := range want { // The first list may deliver the kept object before others.
 			if err := recorder.WaitFor(s.ctx, name, version); err != nil {
 				s.t.Fatalf("informer %d: %v", i, err)
 			}
 		}
 		got := recorder.Versions()
 		if len(got) != len(want) {
-			s.t.Errorf("informer %d of %s knows %d objects, want %d", i, s.prefix, len(got), len(want))
+			s.t.Errorf("informer %d of %s received %d objects, want %d", i, s.prefix, len(got), len(want))
 		}
 		for _, problem := range recorder.Problems() {
 			s.t.Errorf("informer %d of %s: %s", i, s.prefix, problem)

@@ -132,7 +132,7 @@ func TestDefinitionComesAndGoes(t *testing.T) {
 				t.Errorf("without a definition: %v, want not found", err)
 			}
 		case <-ctx.Done():
-			t.Fatal("the informer told no error")
+			t.Fatal("the informer reported no error")
 		}
 		if s.cache.informer.HasSynced() {
 			t.Error("synced without a definition")

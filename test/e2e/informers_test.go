@@ -39,8 +39,8 @@ type subject[T object, L runtime.Object] struct {
 	first    *record.Recorder[T]
 }
 
-// newSubject returns an informer of a scope's objects that has not been started and connects as config says.
-// It is stopped when the test ends.
+// newSubject returns an informer of a scope's objects that connects as in config and has not been started. It
+// is stopped when the test ends.
 func newSubject[T object, L runtime.Object](
 	t *testing.T, r resource[T, L], scope string, direct versioned.Interface, config *rest.Config,
 ) *subject[T, L] {
@@ -103,11 +103,11 @@ func (s *subject[T, L]) settle(ctx context.Context, c *churning[T], handlers ...
 		got, want := handler.Versions(), record.Versions(fresh)
 		for name, version := range want {
 			if got[name] != version {
-				s.t.Errorf("handler %d knows %s in version %q, want %q", i, name, got[name], version)
+				s.t.Errorf("handler %d received %s in version %q, want %q", i, name, got[name], version)
 			}
 		}
 		if len(got) != len(want) {
-			s.t.Errorf("handler %d knows %d objects, want %d", i, len(got), len(want))
+			s.t.Errorf("handler %d received %d objects, want %d", i, len(got), len(want))
 		}
 		for _, problem := range handler.Problems() {
 			s.t.Errorf("handler %d: %s", i, problem)

@@ -20,7 +20,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// lagging returns a configuration whose watches lag: each read of a response's body takes that much longer.
+// lagging returns a configuration whose watches lag: each read of a response's body takes longer by that
+// duration.
 func lagging(config *rest.Config, by time.Duration) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -47,7 +48,7 @@ func (b *lateBody) Read(p []byte) (int, error) {
 }
 
 // TestOwnWrites writes from several goroutines through a clientset whose informers lag by half a second.
-// After WaitForOwnWrites the lister always shows what was written; before it, it doesn't.
+// After WaitForOwnWrites the lister always shows the write; before that it may be behind.
 func TestOwnWrites(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx := within(t, 2*time.Minute)
@@ -170,7 +171,7 @@ func TestOwnWritesFinalizer(t *testing.T) {
 	if err != nil || read.DeletionTimestamp == nil {
 		t.Fatalf("read %v, %v", read, err)
 	}
-	// Removing the last finalizer deletes the object, which the server's answer doesn't show.
+	// Removing the last finalizer deletes the object. The server's answer doesn't show that.
 	made.Finalizers, made.ResourceVersion = nil, read.ResourceVersion
 	if _, err := writer.Update(ctx, made, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)

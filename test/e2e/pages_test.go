@@ -48,8 +48,8 @@ func fill(ctx context.Context, t *testing.T, c versioned.Interface, scope string
 	}
 }
 
-// TestPages lists many objects in pages, through the clientset and through an informer, for the latter also
-// with a continue token that expires between two pages.
+// TestPages lists many objects in pages, through the clientset and through an informer. The informer also
+// does it with a continue token that expires between two pages.
 func TestPages(t *testing.T) {
 	clientfeaturestesting.SetFeatureDuringTest(t, clientfeatures.WatchListClient, false)
 	ctx := within(t, 5*time.Minute)
@@ -121,9 +121,9 @@ func testInformerPages(
 	fresh := markets.fresh(ctx, t, client, scope)
 	equal(t, "the store", s.stored(), fresh)
 	if got, want := s.first.Versions(), record.Versions(fresh); !maps.Equal(got, want) {
-		t.Errorf("the handler knows %d objects, want the %d of the list", len(got), len(want))
+		t.Errorf("the handler received %d objects, want the %d of the list", len(got), len(want))
 	}
 	if pages := seen.count(isNextPage); pages == 0 {
-		t.Error("it came in one page")
+		t.Error("the list came in one page")
 	}
 }

@@ -61,7 +61,7 @@ func TestUngeneratedVerbs(t *testing.T) {
 	}
 }
 
-// applied is an apply configuration of a bakery, as a program without generated ones may write it.
+// applied is an apply configuration of a bakery, as a program without generated ones may define it.
 type applied struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        struct {
@@ -76,7 +76,7 @@ type applied struct {
 
 func (a *applied) GetName() *string { return &a.Metadata.Name }
 
-// TestUngeneratedApply applies a configuration, and reads a sub-resource of what that made.
+// TestUngeneratedApply applies a configuration, and reads a subresource of the object that this creates.
 func TestUngeneratedApply(t *testing.T) {
 	t.Parallel()
 	ctx, scope := within(t, time.Minute), scope(t)
@@ -94,15 +94,15 @@ func TestUngeneratedApply(t *testing.T) {
 	}
 	status, err := client.GetAs[*shopv1.Bakery](ctx, c, "a", "status", metav1.GetOptions{})
 	if err != nil || status.UID != made.UID {
-		t.Errorf("the sub-resource status is %v, %v", status, err)
+		t.Errorf("the subresource status is %v, %v", status, err)
 	}
 	if _, err := all.Get(ctx, "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a bakery in no namespace: %v", err)
 	}
 }
 
-// TestUngeneratedInformer checks that an informer of factory.For streams, by what it drops, and
-// that it shows what was written through its client.
+// TestUngeneratedInformer checks that an informer of factory.For streams, which shows in the fields that it
+// drops, and that it shows what was written through its client.
 func TestUngeneratedInformer(t *testing.T) {
 	modes(t, func(t *testing.T) {
 		ctx, scope := within(t, time.Minute), scope(t)

@@ -155,7 +155,7 @@ func (r resource[T, L]) testStatus(
 	return updated
 }
 
-// TestScale changes the number of bakers through the scale sub-resource.
+// TestScale changes the number of bakers through the scale subresource.
 func TestScale(t *testing.T) {
 	t.Parallel()
 	ctx, scope := within(t, time.Minute), scope(t)

@@ -16,7 +16,7 @@ const (
 	kubewright = "github.com/kubewright/kubewright/"
 )
 
-// facades are client-go's packages and ours.
+// facades maps client-go's packages to ours.
 var facades = map[string]string{
 	clientGo + "tools/cache":               kubewright + "runtime/cache",
 	clientGo + "tools/cache/synctrack":     kubewright + "runtime/cache/synctrack",
@@ -62,8 +62,7 @@ func TestAPI(t *testing.T) {
 				if _, isType := object.(*types.TypeName); !isType {
 					continue
 				}
-				// apidiff accepts a type with the same methods and fields. The facade's must be the identical
-				// type.
+				// apidiff accepts a type with the same methods and fields, but the facade's must be identical.
 				_, own := mixtures[original.Name()+"."+name]
 				same := types.IsInterface(object.Type()) || path != clientGo+"util/workqueue" && !own
 				if ours := facade.Scope().Lookup(name); ours != nil && same && packageOf(ours) != path {
@@ -72,7 +71,7 @@ func TestAPI(t *testing.T) {
 			}
 			t.Logf("%d exported names in client-go's package, %d additions", names, additions)
 			if names < 5 {
-				t.Error("that is too little to be true")
+				t.Error("there must be more names")
 			}
 		})
 	}

@@ -31,8 +31,8 @@ func functions(file *ast.File) (all []*ast.FuncDecl) {
 	return all
 }
 
-// cut returns the text without the functions that drop chooses, and without methods of types of other files:
-// in another package these can't have any.
+// cut returns the text without the functions that drop chooses, and without methods of types of other files,
+// which another package can't declare.
 func cut(t *testing.T, text string, drop func(*ast.FuncDecl) bool) string {
 	t.Helper()
 	file := parse(t, text)
@@ -85,10 +85,10 @@ func without(text string, ranges [][2]token.Pos) string {
 	return text
 }
 
-// version is the last element of an import path that isn't the name of its package.
+// version matches a last element of an import path that isn't the name of its package.
 var version = regexp.MustCompile(`^v[0-9]+$`)
 
-// withoutUnusedImports returns the text without the imports of packages that it doesn't use any more.
+// withoutUnusedImports returns the text without the imports that it no longer uses.
 func withoutUnusedImports(t *testing.T, text string) string {
 	t.Helper()
 	file := parse(t, text)

@@ -2,7 +2,7 @@
 
 package facades
 
-// What the upstream programs and tests that are compiled here import.
+// The imports of the upstream programs and tests that are compiled here.
 import (
 	_ "github.com/google/go-cmp/cmp"
 	_ "github.com/google/go-cmp/cmp/cmpopts"

@@ -16,7 +16,7 @@ var mixed = map[string]string{
 	"metadatainformer": clientGo + "metadata/metadatainformer",
 }
 
-// mixtures has the types of client-go that a facade declares itself, each with declarations that have a value
+// mixtures has the types of client-go that a facade declares itself. Each has declarations that use a value
 // of one package in place of the other's, in both directions. docs/differences.md has a row for each.
 var mixtures = map[string][2]string{
 	"cache.StoreOption": {
@@ -77,8 +77,8 @@ func TestMixtures(t *testing.T) {
 	}
 }
 
-// compiler returns what compiles a declaration in a file that imports a package of client-go as theirs, and
-// its facade as ours. Both have a type of the given name.
+// compiler returns a function that compiles a declaration, in a file that imports a package of client-go as
+// theirs, and its facade as ours. Both have a type of the given name.
 func compiler(t *testing.T, path, name string) func(declaration string) error {
 	original, facade := load(t, path, facades[path])
 	return func(declaration string) error {

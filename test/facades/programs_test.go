@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestProgram compiles client-go's example of a work queue with only an import path changed.
+// TestProgram compiles client-go's example of a work queue after changing only an import path.
 func TestProgram(t *testing.T) {
 	s := newSandbox(t)
 	program := replace(t, s.upstream("examples/workqueue/main.go"),

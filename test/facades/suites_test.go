@@ -19,13 +19,13 @@ var suites = []suite{
 				{`\bf\.emitDeltaTypeReplaced = true`, `fifoReplaces(f)`},
 				{`\bDeltaFIFO\{keyFunc: (\w+)\}`, `NewDeltaFIFOWithOptions(DeltaFIFOOptions{KeyFunction: $1})`},
 			},
-			// The names have the path of the package.
+			// The names include the path of the package.
 			"event_handler_name_test.go": {
 				{`k8s\.io/client-go/tools/cache\.(TestNameForHandler|mockHandler)`, sandboxPath + `/cache.$1`},
 			},
 			"shared_informer_test.go": {
 				{`\.\(\*sharedIndexInformer\)`, `.(SharedIndexInformer)`},
-				// TestSharedInformerWatchDisruption steps an unexported clock: here it is that of a bubble.
+				// TestSharedInformerWatchDisruption steps an unexported clock. Here it uses the clock of a bubble.
 				{
 					`func (TestSharedInformerWatchDisruption)\(t \*testing\.T\) \{`,
 					`func $1(t *testing.T) { synctest.Test(t, inBubble) }; func inBubble(t *testing.T) {`,
@@ -63,7 +63,7 @@ var suites = []suite{
 	{
 		original: "util/workqueue", facade: "runtime/workqueue", uses: "Interface",
 		edits: map[string][]edit{
-			// The test waits until the queue has seen what was added. Ours has when AddAfter returns.
+			// The test waits until the queue has received the added items. Ours has when AddAfter returns.
 			"delaying_queue_test.go": {
 				{`len\(q\.\(\*delayingType\[any\]\)\.waitingForAddCh\) == 0`, `true`},
 			},
@@ -76,6 +76,6 @@ var suites = []suite{
 			"TestMetrics":        "shortens the unexported period in which a queue updates its metrics",
 		},
 	},
-	// This package runs our informers; in its tests some of their functions ignore their contexts.
+	// This package runs our informers. Some functions in its tests ignore their contexts.
 	{original: "tools/cache", facade: "runtime/cache", user: "tools/watch"},
 }

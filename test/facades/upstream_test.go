@@ -14,31 +14,31 @@ import (
 	"testing"
 )
 
-// suite is the tests of a package of client-go, to be run on the facade of that package.
+// suite has the tests of a package of client-go, to be run on our facade of that package.
 type suite struct {
 	// original is the folder of the package in client-go, facade that of ours in this repository.
 	original, facade string
 	// user is the folder of a package of client-go that uses the original. If it isn't empty, that package
 	// is copied, with its tests.
 	user string
-	// uses is a type of the package, which each file uses: some would otherwise import it for nothing.
+	// uses is a type of the package. Each file gets a use of it, because some files would otherwise import the
+	// package without using it.
 	uses string
-	// helpers are the files without tests that others need.
+	// helpers are the files without tests that other files need.
 	helpers []string
-	// edits has what is replaced in a file, in this order.
+	// edits has the replacements in a file, in order.
 	edits map[string][]edit
 	// leftOut has the files, tests and subtests that don't run, each with the reason.
 	leftOut map[string]string
 }
 
-// edit replaces each match of a regular expression. There must be one.
+// edit replaces each match of a regular expression. There must be at least one.
 type edit struct{ old, new string }
 
-// TestUpstream runs client-go's own tests of what is ours in the facades: each package's tests are copied
-// from the module cache, with a dot import of the facade in place of the package itself. What they take from
-// the package that isn't exported, a file of ours provides, in testdata. Each of client-go's tests either
-// runs or is left out for a reason; a test that is neither fails this one, and so does a reason without a
-// test.
+// TestUpstream runs client-go's own tests of what is ours in the facades: it copies each package's tests from
+// the module cache, with a dot import of the facade in place of the package itself. Unexported names that the
+// tests use come from a file of ours in testdata. Each of client-go's tests must either run or be left out
+// for a reason. TestUpstream also fails for a reason without a test.
 func TestUpstream(t *testing.T) {
 	s := newSandbox(t)
 	run := []string{"-count=1", "-timeout=5m"}
@@ -61,7 +61,7 @@ func TestUpstream(t *testing.T) {
 			case "fail":
 				t.Fail()
 			case "skip":
-				t.Error("a test that is skipped belongs to the list of those left out")
+				t.Error("a skipped test belongs in leftOut")
 			}
 		})
 	}
@@ -86,10 +86,10 @@ func TestUpstream(t *testing.T) {
 	}
 }
 
-// folder is where the tests are in client-go.
+// folder returns the folder of the tests in client-go.
 func (s suite) folder() string { return cmp.Or(s.user, s.original) }
 
-// name is the last element of the path of the package with the tests.
+// name returns the last element of the path of the package with the tests.
 func (s suite) name() string { return path.Base(s.folder()) }
 
 // leavesOut reports whether a test, or its whole file, is left out.
@@ -135,7 +135,7 @@ func isTest(f *ast.FuncDecl) bool {
 		(strings.HasPrefix(name, "Test") || strings.HasPrefix(name, "Example"))
 }
 
-// copy copies the files with tests to run, and what they need, to the sandbox. It returns what go test has to
+// copy copies the files with tests to run, and what they need, to the sandbox. It returns what go test must
 // skip.
 func (s suite) copy(t *testing.T, to *sandbox) (skip []string) {
 	t.Helper()
@@ -187,7 +187,7 @@ func (s suite) copy(t *testing.T, to *sandbox) (skip []string) {
 	return skip
 }
 
-// copyShim copies our file with what isn't exported, if there is one, and returns its functions.
+// copyShim copies our file with the unexported names, if there is one, and returns its functions.
 func (s suite) copyShim(t *testing.T, write func(file, text string)) map[string]bool {
 	t.Helper()
 	ours := map[string]bool{}
@@ -206,7 +206,7 @@ func (s suite) copyShim(t *testing.T, write func(file, text string)) map[string]
 	return ours
 }
 
-// mustHave fails if a test doesn't contain the name of a subtest.
+// mustHave fails the test if an upstream test doesn't contain the name of a subtest.
 func (s suite) mustHave(t *testing.T, from *sandbox, test, sub string) {
 	t.Helper()
 	for file, tests := range s.tests(t, from) {
@@ -217,7 +217,7 @@ func (s suite) mustHave(t *testing.T, from *sandbox, test, sub string) {
 	}
 }
 
-// move makes a file of the package, or one that imports it, one that imports the facade.
+// move changes a file of the package, or one that imports it, to import the facade.
 func (s suite) move(text string) string {
 	facade := `"` + kubewright + s.facade + `"`
 	text = strings.Replace(text, `"`+clientGo+s.original+`"`, facade, 1)

@@ -155,8 +155,8 @@ func main() {
 }
 `
 
-// BenchmarkBinary measures the size of a program that lists one custom resource: with each complete
-// clientset, and with ours that --lean makes.
+// BenchmarkBinary measures the size of a program that lists one custom resource: with each flavour's complete
+// clientset, and with ours made by --lean.
 func BenchmarkBinary(b *testing.B) {
 	for _, folder := range []string{"full", "lean"} {
 		for _, flavour := range flavours {
@@ -203,7 +203,7 @@ func BenchmarkCompile(b *testing.B) {
 			s.must("go", "build", pattern)
 			var sum cost
 			for i := 0; b.Loop(); i++ {
-				// A flag that changes nothing but the packages' cache key.
+				// A flag that only changes the packages' cache key.
 				nonce := fmt.Sprintf("-gcflags=%s=-D nonce%d-%d", pattern, time.Now().UnixNano(), i)
 				sum.add(s.must("go", "build", nonce, pattern))
 			}

@@ -62,7 +62,7 @@ func BenchmarkDeepCopy(b *testing.B) {
 }
 
 // BenchmarkEverything measures what the owner of an API runs: deep copies, registration, clients, listers and
-// informers, for one group and for all of k8s.io/api. Ours is one run, upstream's are six.
+// informers, for one group and for all of k8s.io/api. Ours is one command, upstream's are six.
 func BenchmarkEverything(b *testing.B) {
 	for _, c := range []struct {
 		name     string
@@ -101,8 +101,8 @@ func BenchmarkEverything(b *testing.B) {
 	}
 }
 
-// removeDeepCopies removes the deep copies of the packages below the folders, and returns how many files
-// these were.
+// removeDeepCopies removes the deep copies of the packages below the folders, and returns the number of files
+// removed.
 func removeDeepCopies(b *testing.B, folders ...string) (files int) {
 	b.Helper()
 	for _, folder := range folders {

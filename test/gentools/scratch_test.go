@@ -20,7 +20,7 @@ import (
 // module is the path of the scratch module.
 const module = "example.com/bench"
 
-// The two flavours of generators, as test/bench knows them.
+// The two flavours of generators, by the names that test/bench expects.
 const (
 	ours     = "ours"
 	upstream = "upstream"
@@ -30,16 +30,16 @@ var flavours = []string{ours, upstream}
 
 // sandbox is a module to generate into, with the generators of both flavours.
 //
-// It is on the disk, where users generate to, and hardly a file is deleted before the last measurement. For
-// a minute, or six if it isn't synced, ext4 without a journal doesn't use an inode again, and steps over each
-// such inode for each new file: after tens of thousands that takes longer than to generate. So make bench,
-// which runs these benchmarks several times, each in a new process, removes the sandboxes of all at its end.
-// That slows a make bench that starts within these minutes.
+// It is on the disk, as in users' repositories, and almost no files are deleted before the last measurement.
+// Ext4 without a journal doesn't reuse an inode for a minute after its file was deleted, or for six minutes
+// if it isn't synced, and steps over each such inode for each new file: after tens of thousands that takes
+// longer than to generate. So make bench, which runs these benchmarks several times, each in a new process,
+// removes all sandboxes at its end. That slows a make bench that starts within these minutes.
 type sandbox struct {
 	*scratch.Module
 	// lean makes our clientsets lean.
 	lean bool
-	// folders counts what fresh has returned.
+	// folders counts the folders that fresh has returned.
 	folders int
 }
 
@@ -90,7 +90,7 @@ func (s *sandbox) bin(name ...string) string {
 	return filepath.Join(s.Dir, "bin", filepath.Join(name...))
 }
 
-// cost is what a command and its subcommands needed.
+// cost is what a command and its subcommands used.
 type cost struct {
 	wall time.Duration
 	// peak is the largest resident set of any of them, in bytes.
@@ -119,7 +119,7 @@ func (s *sandbox) mustIn(dir, name string, args ...string) cost {
 	return c
 }
 
-// generate generates everything for the packages, into a folder of the flavour, whose name it returns.
+// generate generates everything for the packages, into a folder of the flavour, and returns the cost.
 func (s *sandbox) generate(flavour, folder string, packages ...string) cost {
 	if flavour == ours {
 		return s.must(s.bin(ours, "kubewright"), slices.Concat([]string{
@@ -150,8 +150,8 @@ func (s *sandbox) upstreamIn(dir, folder, root string, packages ...string) cost 
 	return c
 }
 
-// fresh returns the name of a folder that no run has written to; see sandbox. What was written before is on
-// the disk then, so that the run doesn't wait for that, either.
+// fresh returns the name of a folder that no run has written to; see sandbox. It first syncs what was written
+// before, so that the run doesn't wait for that, either.
 func (s *sandbox) fresh(folder string) string {
 	syscall.Sync()
 	s.folders++

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/test/lab/results"
 )
 
-// The measures of a chart of a soak.
+// The dimensions of a soak's chart.
 const (
 	panelHeight = vg.Length(138)
 	panelHead   = vg.Length(42)
@@ -23,22 +23,22 @@ const (
 // panel is a part of the chart: lines over time.
 type panel struct {
 	caption string
-	// lower and upper are drawn in grey and blue. lower may be missing.
+	// lower and upper are drawn in grey and blue. lower is optional.
 	lower, upper line
-	// bound is drawn dashed, if it isn't 0.
+	// bound is drawn as a dashed line, unless it is 0.
 	bound float64
-	// logarithmic says that the axis is, from least on.
+	// logarithmic makes the axis logarithmic, starting at least.
 	logarithmic bool
 	least       float64
 }
 
-// line is what is drawn of each sample.
+// line is one value of each sample, drawn over time.
 type line struct {
 	name string
 	of   func(results.Sample) float64
 }
 
-// panels are those of a soak.
+// panels returns the panels of a soak's chart.
 func panels(s results.Soak) []panel {
 	mb := func(bytes uint64) float64 { return float64(bytes) / 1e6 }
 	return []panel{

@@ -1,11 +1,12 @@
-// Command lab runs informers against API servers behind a proxy that fails, in memory and for real, and under
-// load, prints what became of them, and writes docs/reliability.md.
+// Command lab runs informers against API servers behind a proxy that injects faults, in memory and for real,
+// and under load. It prints the results and writes docs/reliability.md.
 //
 //	go run . [-parts simulated,live,soak] [-saved]
 //
-// The parts simulated and live make the page together, soak makes its last section. What wasn't run stays as
-// it was, and so does everything if something fails. Each part leaves its results in .cache/lab; -saved makes
-// the page of those. The working directory is that of this file.
+// The parts simulated and live together make the page, except for its last section, which soak makes. The
+// section of a part that wasn't run stays unchanged, and so does the whole page if anything fails. Each part
+// leaves its results in .cache/lab; -saved makes the page from those. The working directory must be that of
+// this file.
 package main
 
 import (
@@ -33,10 +34,10 @@ var (
 	page  = filepath.Join(docs, "reliability.md")
 )
 
-// part is tests that run together.
+// part is a set of tests that run together.
 type part struct {
 	name string
-	// test is the arguments of go test.
+	// test has the arguments of go test.
 	test []string
 }
 
@@ -49,7 +50,7 @@ var (
 
 func main() {
 	chosen := flag.String("parts", "simulated,live", "the parts to run, also: soak")
-	saved := flag.Bool("saved", false, "run nothing; make the page of the results that are saved")
+	saved := flag.Bool("saved", false, "run nothing; make the page from the saved results")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -106,7 +107,7 @@ func run(ctx context.Context, chosen []string, saved bool) error {
 	return os.WriteFile(page, []byte(text), 0o644)
 }
 
-// file is where the results of a part are.
+// file returns the path of a part's results.
 func (p part) file() (string, error) { return filepath.Abs(filepath.Join(cache, p.name+".json")) }
 
 // read returns the results of a part.

@@ -32,28 +32,28 @@ func report(all []results.Result) string {
 	return b.String()
 }
 
-// view is what the template shows.
+// view is the data of the template.
 type view struct {
 	Tests  []testRow
 	Faults []faultRow
 	Kinds  int
 }
 
-// testRow is what was done somewhere, with what became of each implementation.
+// testRow is a row of the table of tests: what was done where, and how each implementation fared.
 type testRow struct {
 	Half, Protocol, Test string
 	Trials, Faults       int
 	Cells                []string
 }
 
-// faultRow is a fault.
+// faultRow is a row of the table of faults.
 type faultRow struct {
 	fault.Fault
 	Needs, Bound, Told string
 	Cells              []string
 }
 
-// tests sums the results of everything but single faults by where and what.
+// tests sums up all results but those of single faults, grouped by place, protocol and test.
 func tests(all []results.Result) (rows []testRow) {
 	type key struct{ half, protocol, test string }
 	grouped := map[key]map[string]results.Result{}
@@ -112,7 +112,7 @@ func sum(a, b results.Result) results.Result {
 	return a
 }
 
-// cell says how long it took at most until all was right, or in how many trials what wasn't.
+// cell returns the longest time until everything was right or, if some trials failed, how many and why.
 func cell(r results.Result, ok bool) string {
 	if !ok {
 		return ""
@@ -130,7 +130,8 @@ func cell(r results.Result, ok bool) string {
 	return strings.Join(words, ", ")
 }
 
-// needs names the options that an informer gets over a fault by.
+// needs returns the options that an informer needs to recover from a fault without waiting for the watch's
+// timeout.
 func needs(f fault.Fault) string {
 	var options []string
 	if f.Silence {
@@ -142,7 +143,7 @@ func needs(f fault.Fault) string {
 	return strings.Join(options, ", ")
 }
 
-// told says whether the informer tells of a fault, where it must.
+// told returns whether an informer has to report a fault: nothing where it needn't.
 func told(f fault.Fault) string {
 	switch {
 	case f.Class == fault.Kept:
@@ -153,7 +154,7 @@ func told(f fault.Fault) string {
 	return "yes"
 }
 
-// bound is the bound in words.
+// bound returns the bound in words.
 func bound(f fault.Fault) string {
 	text := f.Bound(informer.Tuning{SilenceTimeout: 1, InitialEventsTimeout: 1}).Truncate(time.Second).String()
 	text = strings.TrimSuffix(text, "0s")

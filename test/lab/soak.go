@@ -20,7 +20,7 @@ var soakTemplate string
 // soakHeading begins the section of the page that make soak writes. It is the last one.
 const soakHeading = "## Under load\n"
 
-// soaked is a soak as the template shows it.
+// soaked is a soak, for the template.
 type soaked struct{ results.Soak }
 
 // File is the chart's path below docs.
@@ -28,7 +28,7 @@ func (s soaked) File() string {
 	return "reliability/" + strings.ReplaceAll(s.Server, " ", "-") + ".svg"
 }
 
-// soakView is what the template shows.
+// soakView is the data of the template.
 type soakView struct {
 	Soaks                      []soaked
 	Rows                       []soakRow
@@ -119,7 +119,7 @@ func most(s results.Soak, of func(results.Sample) int) (n int) {
 	return n
 }
 
-// load is how many threads wanted a core on average.
+// load returns how many threads wanted a core on average.
 func load(s results.Soak) (sum float64) {
 	for _, x := range s.Samples {
 		sum += x.Load / float64(len(s.Samples))

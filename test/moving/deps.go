@@ -2,7 +2,7 @@
 
 package main
 
-// What the programs import: they are compiled in a module with the requirements of this one.
+// The imports of the programs, which are compiled in a module with the requirements of this one.
 import (
 	_ "k8s.io/klog/v2"
 	_ "sigs.k8s.io/controller-runtime"

@@ -4,8 +4,8 @@
 //
 //	cd test/moving && go run .
 //
-// The programs are client-go's own example of a work queue, from the module cache, and those in testdata.
-// One that has tests passes them and does the same before it has moved, too.
+// The programs are client-go's own example of a work queue, from the module cache, and those in testdata. A
+// program that has tests must also pass them, and do the same, before it has moved.
 package main
 
 import (
@@ -61,7 +61,7 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 		if err := p.check(ctx, m, kubeconfig); err != nil {
 			return fmt.Errorf("%s, moved: %w", p.name, err)
 		}
-		say("%s: %d lines changed; does what it should (%v)", p.name, changed,
+		say("%s: %d lines changed; works (%v)", p.name, changed,
 			time.Since(start).Round(time.Millisecond))
 	}
 	return nil

@@ -25,16 +25,16 @@ var moves = strings.NewReplacer(
 // program is a program to move.
 type program struct {
 	name string
-	// source is the program's folder, relative to client-go's module if it is marked as upstream's.
+	// source is the program's folder, relative to client-go's module if clientGo is set.
 	source   string
 	clientGo bool
-	// edits are the texts that change, each with what takes its place. Each is in one file. Without any, the
-	// import paths change.
+	// edits are pairs: a text that changes, which must be in exactly one file, and its replacement. Without
+	// edits, the import paths change.
 	edits []string
 	// says are the lines that a working program prints, in any order.
 	says []string
-	// tested means that it has tests, and is checked before it moves, too. For the others that would take as
-	// long again and tell little: says has what they do.
+	// tested means that the program has tests, and is also checked before it moves. Checking the others twice
+	// would take twice as long and show little: says describes what they do.
 	tested bool
 }
 
@@ -125,7 +125,7 @@ func (p program) copy(m *scratch.Module) error {
 	})
 }
 
-// move changes the import paths of the copy, or what the program's edits say, in all files but tests and
+// move changes the import paths of the copy, or makes the program's edits, in all files except tests and
 // those that its script generates. It returns the number of lines that were changed or added.
 func (p program) move(m *scratch.Module) (changed int, err error) {
 	found := make([]int, len(p.edits))
@@ -212,7 +212,7 @@ func (p program) run(ctx context.Context, binary, kubeconfig string) error {
 	cancel()
 	_ = cmd.Wait() // it was killed
 	if len(missing) > 0 {
-		return fmt.Errorf("it didn't say %v\n%s", missing, stderr.String())
+		return fmt.Errorf("it didn't print %v\n%s", missing, stderr.String())
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // serve serves two pods, two config maps, two Foos and Deployments over HTTP and writes a kubeconfig for the
-// server. It supports the verbs that the programs use: list and watch, create, and update, of status too.
+// server. It supports the verbs that the programs use: list, watch, create, and update, also of the status.
 func serve(kubeconfig string) (stop func(), err error) {
 	pods := runtimetest.NewServer[corev1.Pod, corev1.PodList]()
 	for name, node := range map[string]string{"one": "a", "two": "b"} {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// addition allows generated code to have more than upstream's: it has a glob for packages and a glob for
-// changes, in apidiff's words.
+// addition allows generated code to have more than upstream's. It is a glob for packages and a glob for
+// changes in apidiff's words.
 type addition struct {
 	pkg, change string
 	seen        bool
@@ -22,8 +22,8 @@ type addition struct {
 
 type additions []addition
 
-// readAdditions reads the patterns from the documentation's table, namely from the rows that begin with two
-// cells in backquotes. So only documented additions are allowed.
+// readAdditions reads the patterns from the documentation's table: from the rows that begin with two cells in
+// backquotes. So only documented additions are allowed.
 func readAdditions(file string) (additions, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a additions) stale() error {
 	for _, l := range a {
 		if !l.seen {
 			errs = append(errs,
-				fmt.Errorf("docs/additions.md lists %s of %s, which nothing has", l.change, l.pkg))
+				fmt.Errorf("docs/additions.md lists %s of %s, which no code has", l.change, l.pkg))
 		}
 	}
 	return errors.Join(errs...)
@@ -106,9 +106,8 @@ func (a additions) read(out []byte, module string) comparison {
 
 var compatible = regexp.MustCompile(`^(\S+): \(compatible\) (.*)$`)
 
-// compare compares the exported API of the packages of theirs that compile with that of ours. Nothing may be
-// missing or incompatible, and a method added to an interface is incompatible. Every other addition has to be
-// listed.
+// compare compares the exported API of those of their packages that compile with ours. Nothing may be missing
+// or incompatible; a method added to an interface is incompatible. Every other addition must be listed.
 func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", theirs.dir, "-new", ours.dir},
 		theirs.patterns()...)

@@ -26,8 +26,8 @@ type regenerated struct {
 	failed          []error
 }
 
-// steps are the parts of the check, in order. The first leaves in the scratch folder all that the others
-// need, so that each can be run alone.
+// steps are the parts of the check, in order. The first leaves everything that the others need in the scratch
+// folder, so that each can be run alone.
 var steps = []struct {
 	name string
 	run  func(*regenerated) error
@@ -96,8 +96,8 @@ func (g *regenerated) lines(dir, name string, args ...string) ([]string, error) 
 	return nonEmpty(string(out)), nil
 }
 
-// logged runs a command, writes its output to a file, and returns the output whether the command succeeds or
-// not.
+// logged runs a command, writes its output to a file, and returns the output whether or not the command
+// succeeds.
 func (g *regenerated) logged(log string, cmd *exec.Cmd) (string, error) {
 	out, err := cmd.CombinedOutput()
 	if err := os.WriteFile(filepath.Join(g.logs, log), out, 0o644); err != nil {

@@ -99,7 +99,8 @@ func (g *regenerated) apidiff() error {
 	return nil
 }
 
-// probe runs one program in both copies. It prints what generated code does, and probe compares the lines.
+// probe runs one program in both copies. The program prints the behavior of generated code, and probe
+// compares the lines.
 func (g *regenerated) probe() error {
 	var results [2][]string
 	for i, root := range []string{g.orig, g.copy} {

@@ -133,8 +133,8 @@ func (g *regenerated) apiPackages() ([]string, error) {
 	return pkgs, err
 }
 
-// servedVersions returns the group versions that have clients, in upstream's order, which the release's
-// scheme shows.
+// servedVersions returns the group versions that have clients, in upstream's order, which it reads in the
+// release's scheme.
 func (g *regenerated) servedVersions() ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(g.orig, "kubernetes", "scheme", "register.go"))
 	if err != nil {
@@ -156,7 +156,7 @@ var (
 	schemeEntry  = regexp.MustCompile(`(?m)^\t(\w+)\.AddToScheme,$`)
 )
 
-// schema returns a file with the OpenAPI document of the API packages, which kube-openapi's generator makes
+// schema returns a file with the OpenAPI document of the API packages. kube-openapi's generator makes it
 // once, as for Kubernetes.
 func (g *regenerated) schema(apis []string) (string, error) {
 	file := filepath.Join(g.dir, "schema-"+release+".json")
@@ -192,7 +192,8 @@ func (g *regenerated) schema(apis []string) (string, error) {
 	return file, os.WriteFile(file, document, 0o644)
 }
 
-// compareFiles compares the texts: they must be formatted as gofmt does, but need not equal the release's.
+// compareFiles compares the texts of files: they must be formatted as by gofmt, but need not equal the
+// release's.
 func (g *regenerated) compareFiles(released []string) error {
 	made, err := generatedFiles(g.copy)
 	if err != nil {
@@ -220,8 +221,7 @@ func (g *regenerated) compareFiles(released []string) error {
 	return nil
 }
 
-// compareModules checks that the runtime raises no version of what client-go
-// requires.
+// compareModules checks that the runtime doesn't raise the version of any requirement of client-go.
 func (g *regenerated) compareModules() error {
 	const list = "{{if not .Main}}{{.Path}} {{.Version}}{{end}}"
 	released, err := g.lines(g.orig, "go", "list", "-m", "-f", list, "all")

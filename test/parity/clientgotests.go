@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// test runs those of client-go's own tests that reach regenerated code in any way; the others compile from
-// the same files as in the release. A test that fails also runs in the release, and doesn't count if it fails
-// there as well.
+// test runs those of client-go's own tests that reach regenerated code; the others compile from the same
+// files as in the release. A test that fails also runs in the release, and doesn't count if it fails there as
+// well.
 func (g *regenerated) test() error {
 	packages, err := g.testedPackages()
 	if err != nil {
@@ -135,8 +135,8 @@ func (r testResults) failing() []string {
 	return packages
 }
 
-// compare counts tests and packages: all without those that fail in the release as well, and the good ones
-// among them. It reports the others to w.
+// compare counts tests and packages. all leaves out those that fail in the release as well; good is how many
+// of all pass. It reports the others to w.
 func (r testResults) compare(released testResults, w io.Writer) (good, all, both int) {
 	for pkg, tests := range r {
 		for name, result := range tests {

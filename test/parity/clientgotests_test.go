@@ -39,7 +39,7 @@ func TestCompareResults(t *testing.T) {
 	}
 	if s := out.String(); !strings.Contains(s, "p Bad fails\n    why") ||
 		!strings.Contains(s, "p Endless fails") || strings.Contains(s, "Worse") {
-		t.Errorf("told:\n%s", s)
+		t.Errorf("reported:\n%s", s)
 	}
 	if _, err := readResults(strings.NewReader("{")); err == nil {
 		t.Error("a cut stream is no error")

@@ -15,17 +15,18 @@ import (
 // overwrite.
 type collision struct {
 	helperRow
-	// renames are files that get another name first.
+	// renames are files that are renamed first.
 	renames map[string]string
 	flags   string
-	// writes are the files that a run writes, in API packages.
+	// writes are the files in API packages that a run must write.
 	writes []string
-	// says is in the messages of the run, which are otherwise about hub types.
+	// says is a part of one of the run's messages. The others are about hub types.
 	says string
 }
 
-// collisionRows are real repositories: with a file of controller-gen, with methods by hand, with deep copies
-// in a file of another name, and with a registration by hand in a file that register-gen doesn't look for.
+// collisionRows are real repositories: with a file of controller-gen, with handwritten methods, with deep
+// copies in a file of another name, and with a handwritten registration in a file that register-gen doesn't
+// look for.
 var collisionRows = []collision{
 	{helperRow: named("controller-gen", keda), says: "controller-gen makes the deep copies of package"},
 	{helperRow: named("controller-gen-replaced", keda), flags: "--replace-controller-gen",
@@ -52,8 +53,8 @@ func named(name string, row helperRow) helperRow {
 	return row
 }
 
-// collisions runs kubewright generate on copies of these repositories. It writes the files that a row names,
-// and no others in API packages, which compile then, and check finds nothing to do.
+// collisions runs kubewright generate on copies of these repositories. In API packages it must write the
+// files that a row names, and no others. The packages must compile then, and check must pass.
 func (r *run) collisions() error {
 	_, err := checkRows(r, "collisions", collisionRows, func(c collision) string { return c.name }, r.collision)
 	return err
@@ -85,11 +86,11 @@ func (r *run) collision(c collision) (string, error) {
 			c.says = ""
 		} else if !strings.Contains(line, "has internal types") && // true of volcano, and of keda
 			!strings.Contains(line, "is ignored here; it has an effect in the package's doc.go only") {
-			return "", fmt.Errorf("it says %s", line)
+			return "", fmt.Errorf("it prints %s", line)
 		}
 	}
 	if c.says != "" {
-		return "", fmt.Errorf("it doesn't say %q", c.says)
+		return "", fmt.Errorf("it doesn't print %q", c.says)
 	}
 	after, err := goFiles(dir)
 	if err != nil {

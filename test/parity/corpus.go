@@ -13,7 +13,7 @@ import (
 type row struct {
 	name, module, version string
 	apis                  []string // import paths of the API packages
-	wildcard              []string // patterns for the same that the repository's maintainer would write
+	wildcard              []string // the same as patterns, as the repository's maintainer would write them
 	applyDir              string   // folder of the apply configurations
 	flags                 map[string]string
 	// refused is set if the generators must reject these types.
@@ -21,7 +21,7 @@ type row struct {
 }
 
 // corpus generates every row twice, in two scratch modules of the same path, with upstream's tools and with
-// ours, and compares the exported API. If upstream's code doesn't compile, ours still has to.
+// ours, and compares the exported API. If upstream's code doesn't compile, ours still must.
 func (r *run) corpus() error {
 	rows, err := readCorpus(filepath.Join(r.here, "corpus.tsv"))
 	if err != nil {
@@ -34,12 +34,12 @@ func (r *run) corpus() error {
 	ran, err := checkRows(r, "corpus", rows, func(row row) string { return row.name },
 		func(row row) (string, error) { return r.corpusRow(row, listed) })
 	if ran < len(rows) || slices.Contains(r.steps, "strict") {
-		return err // only whole rows, all of them together, use every addition that is listed
+		return err // only all rows together, each complete, use every listed addition
 	}
 	return errors.Join(err, listed.stale())
 }
 
-// corpusRow returns a description of a row that is as it should be, or an error that describes what is wrong.
+// corpusRow returns a description of a row that passes, or an error that describes what is wrong.
 func (r *run) corpusRow(row row, listed additions) (string, error) {
 	ours := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "ours", row.name), bin: r.ours,
 		runtime: r.root}
@@ -119,7 +119,7 @@ func readCorpus(file string) ([]row, error) {
 	return rows, nil
 }
 
-// has reports whether a word is among the row's flags.
+// has reports whether the row has a flag.
 func (r row) has(flag string) bool {
 	_, ok := r.flags[flag]
 	return ok

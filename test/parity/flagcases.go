@@ -23,7 +23,7 @@ func baseArgs(tool string) (flags, inputs []string) {
 	return flags, []string{apis + "/bakery/v1"}
 }
 
-// flagCases covers all flags but those of the logging library.
+// flagCases covers all flags except those of the logging library.
 var flagCases = []flagCase{
 	{tool: "client-gen", flag: "output-dir", args: words("--output-dir OUT/elsewhere"),
 		want: []string{"elsewhere/versioned/clientset.go", "no versioned/clientset.go"}},
@@ -161,10 +161,10 @@ var flagCases = []flagCase{
 	{tool: "applyconfiguration-gen", flag: "lint-rules", args: words("--lint-rules none")},
 }
 
-// words splits arguments at blanks.
+// words splits arguments at spaces.
 func words(s string) []string { return strings.Fields(s) }
 
-// header returns the condition that a file begins as header.txt says.
+// header returns the condition that a file begins with the text of header.txt.
 func header(file string) string { return file + `: \A// The header of 20\d\d\.$` }
 
 // isLogging reports whether a flag is one of klog's: they have underscores, or are single words that no
@@ -177,7 +177,7 @@ func isLogging(flag string) bool {
 	return strings.Contains(flag, "_")
 }
 
-// loggingValues are values for flags of the logging library whose help shows none.
+// loggingValues are values for flags of the logging library whose help shows no default.
 var loggingValues = map[string]string{
 	"add_dir_header": "true", "alsologtostderr": "true", "alsologtostderrthreshold": "ERROR",
 	"legacy_stderr_threshold_behavior": "true", "log_backtrace_at": "client.go:10", "log_dir": "OUT",

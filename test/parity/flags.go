@@ -15,10 +15,10 @@ import (
 )
 
 // flagCase is one use of a flag and its visible effect on the output. A condition is "FILE" for a file that
-// exists, "FILE: REGEXP" for one with a line that matches, both with "no " before them for the opposite. All
-// of a case's conditions hold with the flag, for upstream's tool and for ours, and at least one doesn't hold
-// without it, so the flag is what causes them. In a case without conditions both tools fail with the flag,
-// and succeed without it.
+// exists, or "FILE: REGEXP" for one with a line that matches. "no " before either means the opposite. With
+// the flag all of a case's conditions must hold, for upstream's tool and for ours. Without it at least one
+// must not hold, so that the flag is what causes them. In a case without conditions both tools must fail with
+// the flag, and succeed without it.
 type flagCase struct {
 	tool, flag string
 	args       []string
@@ -47,7 +47,7 @@ func readHelp(tool string) flagSet {
 			continue
 		}
 		help := flagHelp{short: m[1], typ: m[3]}
-		// A default of a list flag is shown as a list, or not at all; the cases check its effect.
+		// A list flag's default is shown as a list or isn't shown. The cases check its effect.
 		if d := defaultValue.FindStringSubmatch(m[4]); d != nil &&
 			!strings.HasPrefix(strings.Trim(d[1], `"`), "[") {
 			help.byDefault = d[1]
@@ -58,8 +58,7 @@ func readHelp(tool string) flagSet {
 }
 
 // flags checks that our tools accept each flag of upstream's, with the same short form, type and default, and
-// that each flag has the effect that its cases describe. Flags of the logging library only have to be
-// accepted.
+// that each flag has the effect that its cases describe. Flags of the logging library need only be accepted.
 func (r *run) flags() error {
 	dir := filepath.Join(r.work, "flags")
 	archive, err := txtar.ParseFile(filepath.Join(r.here, "testdata", "flags.txtar"))
@@ -155,7 +154,7 @@ func (t *flagTable) try(c flagCase) error {
 		case unmet != "":
 			return fmt.Errorf("%s: not so: %s", set, unmet)
 		case without.unmet(c.want) == "":
-			return fmt.Errorf("%s: so without the flag, too: %s", set, strings.Join(c.want, "; "))
+			return fmt.Errorf("%s: the same without the flag: %s", set, strings.Join(c.want, "; "))
 		}
 	}
 	return nil

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// helperRow is a module into whose packages both tools of a name write.
+// helperRow is a module. Upstream's tool and ours of the same name write into its packages.
 type helperRow struct {
 	name, module, version string
 	patterns              []string
-	// without are files that are removed first.
+	// without is the name of files that are removed first.
 	without string
 }
 
@@ -32,7 +32,7 @@ func k8s(module string, patterns ...string) helperRow {
 func (r *run) deepCopies() error {
 	rows := []helperRow{
 		k8s("api", "./..."), k8s("apimachinery", "./..."), k8s("apiextensions-apiserver", "./..."),
-		// Without generated files there is nothing in other packages of the two.
+		// The other packages of these two have no generated files.
 		k8s("kube-aggregator", "./pkg/apis/..."), k8s("sample-apiserver", "./pkg/apis/..."),
 		k8s("code-generator", "./cmd/deepcopy-gen/output_tests/..."),
 	}
@@ -87,9 +87,8 @@ func (r *run) defaults() error {
 	})
 }
 
-// helpers runs both tools of a kind on each row, in two copies of the module, which write a file of that name
-// into each package. They have to write the same bytes; where upstream's fails, what ours writes has to
-// compile.
+// helpers runs both tools of a kind on each row, in two copies of the module. They write a file of that name
+// into each package, and must write the same bytes. Where upstream's fails, the output of ours must compile.
 func (r *run) helpers(kind, file string, rows []helperRow) error {
 	tool := kind + "-gen"
 	theirs, ours := readHelp(filepath.Join(r.upstream, tool)), readHelp(filepath.Join(r.ours, tool))
@@ -101,7 +100,7 @@ func (r *run) helpers(kind, file string, rows []helperRow) error {
 	return err
 }
 
-// helperRow returns a description of a row that is as it should be.
+// helperRow returns a description of a row that passes.
 func (r *run) helperRow(kind, file string, row helperRow) (string, error) {
 	type side struct {
 		files map[string][]byte

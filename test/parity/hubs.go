@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// hub is a repository of Kubernetes with an internal version beside the others, and with what its script
+// hub is a repository of Kubernetes with an internal version beside the others. flags is what its script
 // passes to kube_codegen.sh, as flags of kubewright.
 type hub struct {
 	module string
@@ -24,9 +24,9 @@ var hubModules = []hub{
 		"--lint-rules known-tags-only,require-explicit-disablement"},
 }
 
-// hubs regenerates the clients of these repositories in place by kubewright generate ./pkg/apis/..., over
-// those of upstream. Nothing of the exported API may be missing or incompatible, and the repository's own
-// tests pass.
+// hubs regenerates the clients of these repositories in place, over those of upstream, by kubewright generate
+// ./pkg/apis/... . Nothing of the exported API may be missing or incompatible, and the repository's own tests
+// must pass.
 func (r *run) hubs() error {
 	name := func(h hub) string { return filepath.Base(h.module) }
 	_, err := checkRows(r, "hubs", hubModules, name, func(h hub) (string, error) {
@@ -79,7 +79,7 @@ func (r *run) hub(h hub, dir string) (string, error) {
 	}
 	_, packages, _ := strings.Cut(diff, "apidiff: ")
 	packages, _, _ = strings.Cut(packages, " (")
-	// The tests outside of pkg, of which apiextensions-apiserver has some, need an etcd. They compile.
+	// The tests outside of pkg, which apiextensions-apiserver has, need an etcd. They are only compiled.
 	for _, args := range [][]string{{"vet", "./..."}, {"test", "./pkg/..."}} {
 		if _, err := said(regenerated, "go", args...); err != nil {
 			return "", err
@@ -88,8 +88,8 @@ func (r *run) hub(h hub, dir string) (string, error) {
 	return packages + ", its tests pass", nil
 }
 
-// said runs a command in a folder and returns its output. Its error has the output, too, without packages
-// that pass their tests.
+// said runs a command in a folder and returns its output. Its error includes the output, without the lines of
+// packages that pass their tests.
 func said(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

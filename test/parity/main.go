@@ -34,7 +34,7 @@ type run struct {
 	upstream string   // folder of upstream's
 	rows     []string // the selected rows of the corpus; all if empty
 	steps    []string // the selected steps of client-go and corpus; all if empty
-	review   *review  // the messages of kubewright that are known
+	review   *review  // the known messages of kubewright
 }
 
 func main() {
@@ -143,7 +143,7 @@ func build(dir, out string, packages ...string) error {
 	return nil
 }
 
-// wanted reports whether a row of the corpus was asked for.
+// wanted reports whether a row of the corpus is selected.
 func (r *run) wanted(name string) bool {
 	return len(r.rows) == 0 || slices.Contains(r.rows, name)
 }

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// review has the messages of kubewright generate that somebody has read and judged, by row of the corpus. Its
-// file has a line for each: the row, the message and the judgement, separated by tabs.
+// review has the reviewed messages of kubewright generate, by row of the corpus. Its file has a line for
+// each: the row, the message and the judgement, separated by tabs.
 type review struct {
 	file  string
 	lines []reviewLine
-	// record replaces the messages of each row that is checked, and keeps the judgements of those that stay.
+	// record replaces the messages of each checked row, and keeps the judgements of messages that remain.
 	record bool
 }
 
@@ -35,7 +35,7 @@ func readReview(file string) (*review, error) {
 	return r, nil
 }
 
-// check compares the messages of a row with the list, in which each needs a judgement.
+// check compares the messages of a row with the list. Each listed message must have a judgement.
 func (r *review) check(row string, messages []string) error {
 	var listed, rest []reviewLine
 	for _, line := range r.lines {
@@ -60,7 +60,7 @@ func (r *review) check(row string, messages []string) error {
 	var found []error
 	for _, line := range listed {
 		if !slices.Contains(messages, line.message) {
-			found = append(found, fmt.Errorf("kubewright no longer says %s", line.message))
+			found = append(found, fmt.Errorf("kubewright no longer prints %s", line.message))
 		} else if line.judgement == "" {
 			found = append(found, fmt.Errorf("nobody has judged %s", line.message))
 		}

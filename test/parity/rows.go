@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// checkRows runs a check on each row that was asked for. It prints the row's verdict, and at the end how many
-// rows are as they should be, and returns how many it ran.
+// checkRows runs a check on each selected row. It prints the row's verdict, and at the end how many rows
+// passed, and returns how many it ran.
 func checkRows[R any](r *run, check string, rows []R, name func(R) string,
 	verdict func(R) (string, error)) (ran int, err error) {
 	good := 0

@@ -30,8 +30,8 @@ type scratch struct {
 // path returns the module's path.
 func (s *scratch) path() string { return "corpus.example/" + s.name }
 
-// prepare writes a module whose requirements suffice to load the row's types and all that generated code may
-// import.
+// prepare writes a module whose requirements suffice to load the row's types and everything that generated
+// code may import.
 func (s *scratch) prepare() error {
 	if err := os.RemoveAll(s.dir); err != nil {
 		return err
@@ -94,7 +94,8 @@ func (s *scratch) goMod() (string, error) {
 	return b.String(), nil
 }
 
-// modulePath returns the path in go.mod, which for a fork differs from the path that it is downloaded by.
+// modulePath returns the path in the row's go.mod. For a fork it differs from the path by which the module is
+// downloaded.
 func (s *scratch) modulePath() string {
 	if p := s.flags["modpath"]; p != "" {
 		return p

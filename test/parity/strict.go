@@ -18,13 +18,13 @@ import (
 // strictRow runs kubewright generate on a row, once with its packages and once with the wildcard, into
 // modules like ours, and checks that
 //
-//   - both runs have the same verdict, the same files and only messages that somebody has reviewed,
+//   - both runs have the same verdict, the same files and only reviewed messages,
 //   - the files are those of our four binaries, byte for byte, and named as upstream's, and gofmt changes
 //     none,
-//   - kubewright check is content with them, and isn't after one byte has changed.
+//   - kubewright check passes, and fails after one byte has changed.
 //
-// kubewright may refuse what the binaries accept, with messages that somebody has reviewed. theirs is nil
-// where the binaries didn't run. It returns a part of a sentence about the row.
+// kubewright may refuse what the binaries accept, with reviewed messages. theirs is nil if the binaries
+// didn't run. strictRow returns a part of a sentence about the row.
 func (r *run) strictRow(row row, ours, theirs *scratch) (string, error) {
 	if len(row.wildcard) == 0 {
 		return "kubewright: no wildcard", nil
@@ -129,8 +129,8 @@ func (s *strictRun) command(name string) (stdout, stderr string, status int, err
 	return out.String(), errs.String(), status, err
 }
 
-// current checks that kubewright check finds nothing to do after the run, and finds a byte that is changed
-// in the middle of a file.
+// current checks that kubewright check passes after the run, and that it notices a changed byte in the middle
+// of a file.
 func (s *strictRun) current() error {
 	stdout, _, status, err := s.command("check")
 	if err != nil || status != 0 {

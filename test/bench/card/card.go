@@ -1,5 +1,5 @@
-// Package card draws the charts of the documentation: each is a white card, so that it can be read on a dark
-// page as well.
+// Package card draws the charts of the documentation: each is a white card, so that it can also be read on a
+// dark page.
 package card
 
 import (
@@ -22,13 +22,13 @@ var (
 	Grey = color.RGBA{R: 0xaf, G: 0xb8, B: 0xc1, A: 0xff}
 )
 
-// The measures.
+// The dimensions.
 const (
 	Width  = vg.Length(560)
 	Margin = vg.Length(14)
 )
 
-// Card is what charts are drawn on.
+// Card is the canvas of a chart.
 type Card struct {
 	draw.Canvas
 	svg *vgsvg.Canvas
@@ -54,7 +54,7 @@ func (c Card) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// Entry says what a colour stands for.
+// Entry explains a colour.
 type Entry struct {
 	Color color.Color
 	Text  string

@@ -55,7 +55,7 @@ func TestManager(t *testing.T) {
 }
 
 // testManager runs a controller that makes a config map for each boat of a namespace, by the settings in
-// another config map, and reports that as events of both kinds.
+// another config map, and reports that as events, through the older recorder and the newer one.
 func testManager(
 	ctx context.Context, t *testing.T, server *apiserver.Server, namespace string, newCache cache.NewCacheFunc,
 ) {
@@ -173,7 +173,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil || done == controllerutil.OperationResultNone {
 		return reconcile.Result{}, err
 	}
-	// The older recorder is what most controllers still use.
+	// Most controllers still use the older recorder.
 	r.mgr.GetEventRecorderFor("harbour").Event(boat, corev1.EventTypeNormal, "Greeted", made.Data["says"])
 	r.mgr.GetEventRecorder("harbour").Eventf(boat, made, corev1.EventTypeNormal, "Moored", "Mooring", "in time")
 	return reconcile.Result{}, nil
@@ -188,7 +188,7 @@ func (r *reconciler) boat(ctx context.Context, t *testing.T, namespace string) *
 	return boat
 }
 
-// reported returns when events with all of the reasons are there.
+// reported waits until there are events with all of the reasons.
 func reported(
 	ctx context.Context, t *testing.T, direct kubernetes.Interface, namespace string, reasons ...string,
 ) {
@@ -217,7 +217,7 @@ func reported(
 	}
 }
 
-// freeAddress returns an address that nobody listens at.
+// freeAddress returns an address that nothing listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

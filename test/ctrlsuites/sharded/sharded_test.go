@@ -35,14 +35,15 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// Each harbour, a namespace, has some boats.
+// Each harbour is a namespace with some boats.
 const (
 	harbours = 12
 	perPort  = 5
 )
 
-// TestManagers lets a second manager join, and the first one stop: each boat's berth, a config map that it
-// owns, always follows its length, and no two managers ever reconcile one boat at the same time.
+// TestManagers lets a second manager join, and the first one stop. Each boat's berth, a config map that the
+// boat owns, must always follow the boat's length, and no two managers may reconcile the same boat at the
+// same time.
 func TestManagers(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 3*time.Minute, errors.New("not within three minutes"))
 	defer cancel()
@@ -50,7 +51,7 @@ func TestManagers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // after the managers, which leave
+	t.Cleanup(func() { // after the managers, which leave their group
 		if err := server.Stop(); err != nil {
 			t.Error(err)
 		}
@@ -91,12 +92,12 @@ func TestManagers(t *testing.T) {
 	c.leases("harbour-controller", "harbour-controller-balancer") // no member's own
 	for _, r := range []*replica{first, second} {
 		if whole := r.requests.withoutSelector(); len(whole) > 0 {
-			t.Errorf("%s asked for whole kinds: %v", r.name, whole)
+			t.Errorf("%s requested whole kinds: %v", r.name, whole)
 		}
 	}
 }
 
-// coast is what the managers share, and what they did.
+// coast is the state that the managers share, and the record of what they did.
 type coast struct {
 	*testing.T
 	ctx    context.Context
@@ -108,7 +109,7 @@ type coast struct {
 	news    chan struct{} // closed and replaced when something happened
 }
 
-// mooring is what was reconciled last of a boat.
+// mooring is the last reconcile of a boat.
 type mooring struct {
 	by     string
 	length int64
@@ -140,8 +141,8 @@ func (c *coast) unlimited() *rest.Config {
 	return config
 }
 
-// wait returns when every boat was reconciled at a length, by a manager if one is given, and checks what the
-// server has then. It returns how many berths each manager wrote.
+// wait waits until every boat has been reconciled at a length, by the given manager if there is one, and
+// checks the state of the server then. It returns how many berths each manager wrote.
 func (c *coast) wait(length int64, by *replica) map[string]int {
 	c.Helper()
 	c.until(fmt.Sprintf("every boat reconciled at %d", length), func() bool {
@@ -173,7 +174,7 @@ func (c *coast) wait(length int64, by *replica) map[string]int {
 	return made
 }
 
-// until waits for a condition. News may make it true, or the cache, which says nothing.
+// until waits for a condition. News or the cache may make it true; the cache doesn't notify.
 func (c *coast) until(what string, holds func() bool) {
 	c.Helper()
 	for {
@@ -199,7 +200,7 @@ func (c *coast) tell() {
 	c.news = make(chan struct{})
 }
 
-// leases fails if there are others than those named.
+// leases fails the test if there are other Leases than those named.
 func (c *coast) leases(names ...string) {
 	c.Helper()
 	list, err := kubernetes.NewForConfigOrDie(c.server).CoordinationV1().Leases("default").List(
@@ -235,7 +236,7 @@ func (c *coast) join(name string) *replica {
 	restConfig.Wrap(sharding.Transport)
 	mgr, err := ctrl.NewManager(restConfig, manager.Options{
 		NewCache: kwctrl.New(kwctrl.Options{}).NewCache,
-		// By default, managers' clients read objects without a Go type from the server.
+		// By default, managers' clients read unstructured objects from the server.
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: new(true)},
@@ -297,7 +298,7 @@ func (r *replica) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	return reconcile.Result{}, nil
 }
 
-// begin fails the test if the boat is being reconciled.
+// begin fails the test if the boat is already being reconciled.
 func (r *replica) begin(boat client.ObjectKey) (end func()) {
 	c := r.coast
 	c.mu.Lock()

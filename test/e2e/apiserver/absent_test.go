@@ -11,11 +11,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// These are the lines of the table that say no.
+// The tests of the lines of the table that say no.
 
 func testProtobufRefused(v *visit) {
 	path := "/apis/harbour.example/v1/namespaces/" + v.namespace + "/boats"
-	body := []byte("k8s\x00") // what protobuf of API objects begins with
+	body := []byte("k8s\x00") // the prefix of API objects in protobuf
 	for name, request := range map[string]*rest.Request{
 		"create": v.rest().Post().AbsPath(path),
 		"update": v.rest().Put().AbsPath(path + "/b"),
@@ -27,7 +27,7 @@ func testProtobufRefused(v *visit) {
 	}
 	_, err := v.dynamic.Resource(boats).Namespace(v.namespace).Create(v.ctx, boat("b"), metav1.CreateOptions{})
 	v.ok(err)
-	// The options of a deletion are no custom resource.
+	// The options of a deletion aren't a custom resource.
 	options := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"}}
 	v.ok(v.client.CoreV1().RESTClient().Delete().AbsPath(path + "/b").
 		UseProtobufAsDefault().Body(options).Do(v.ctx).Error())

@@ -75,7 +75,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return s, nil
 }
 
-// startAPI runs the API server at an address. The mutex must be held, or the server not known to others.
+// startAPI runs the API server at an address. The caller holds the mutex, or is the only one that has s.
 func (s *Server) startAPI(ctx context.Context, address string) error {
 	api, err := newAPIServer(s.dir, s.etcd.Clients[0].Addr().String(), address, s.opts)
 	if err != nil {
@@ -94,8 +94,8 @@ func (s *Server) startAPI(ctx context.Context, address string) error {
 // change, stays valid when the server restarts, and has no client-side rate limit.
 //
 // It names no content type, so each client decides: client-go's clients of the built-in kinds use protobuf,
-// those of custom resources JSON. Set ContentType to "application/json" to have JSON everywhere. For custom
-// resources JSON is all there is: who writes one in protobuf gets 415 Unsupported Media Type.
+// those of custom resources JSON. Set ContentType to "application/json" to have JSON everywhere. Custom
+// resources support only JSON: writing one in protobuf fails with 415 Unsupported Media Type.
 func (s *Server) Config() *rest.Config { return rest.CopyConfig(s.config) }
 
 // Halt ends the API server until [Server.Restart]: all watches end, and requests are refused. etcd keeps

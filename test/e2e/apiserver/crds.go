@@ -26,7 +26,7 @@ import (
 
 // ReadCRDs reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) from every .yaml file at the top of
 // fsys, in the order of the file names. A file may hold several documents. ReadCRDs fails if a document has
-// another kind or an unknown field, and if there is no definition at all.
+// another kind or an unknown field, or if there is no definition.
 func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	// Glob finds nothing in a folder that isn't there.
 	if _, err := fs.Stat(fsys, "."); err != nil {
@@ -71,8 +71,8 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return crds, nil
 }
 
-// nameOf returns the path of a folder from os.DirFS, whose errors leave it out, with the folder that a
-// relative path begins at: that of the test's package.
+// nameOf returns the path of a folder from os.DirFS, which the errors of that leave out. A relative path
+// comes with the working directory that it is relative to, that of the test's package.
 func nameOf(fsys fs.FS) string {
 	path := reflect.ValueOf(fsys)
 	if path.Kind() != reflect.String {
@@ -95,8 +95,8 @@ func (s *Server) InstallCRDs(ctx context.Context, fsys fs.FS) error {
 }
 
 // CreateCRDs creates the definitions and returns when each of their served versions can be discovered and
-// listed. If a
-// definition was established less than 2 s ago, the server delays requests that create its objects by 2 s.
+// listed. If a definition was established less than 2 s ago, the server delays requests that create its
+// objects by 2 s.
 func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.CustomResourceDefinition) error {
 	client, err := clientset.NewForConfig(s.Config())
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Server) DeleteCRDs(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// condition reports whether a definition, or nil if there is none, is as wanted.
+// condition reports whether a definition, or nil if there is none, is in the wanted state.
 type condition func(*apiextensionsv1.CustomResourceDefinition) (met bool, err error)
 
 func established(crd *apiextensionsv1.CustomResourceDefinition) (bool, error) {
@@ -244,7 +244,7 @@ func waitServed(
 	return nil
 }
 
-// waitDiscovery asks for the aggregated discovery document, which changes last, until it has every served
+// waitDiscovery polls the aggregated discovery document, which changes last, until it has every served
 // version, or none.
 func waitDiscovery(
 	ctx context.Context, client *discovery.DiscoveryClient, crd *apiextensionsv1.CustomResourceDefinition,

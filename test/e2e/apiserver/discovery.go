@@ -15,7 +15,7 @@ import (
 )
 
 // installDiscovery serves the groups at /apis, aggregated and plain. The extension server leaves that to an
-// aggregator above it, but collects what the aggregated document says.
+// aggregator in front of it, but collects the content of the aggregated document.
 func installDiscovery(server *genericapiserver.GenericAPIServer) {
 	all := server.AggregatedDiscoveryGroupManager
 	plain := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +38,8 @@ func installDiscovery(server *genericapiserver.GenericAPIServer) {
 
 const acceptAggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-// readGroups asks the handler of the aggregated document, which tells others only over HTTP.
+// readGroups sends a request to the handler of the aggregated document: only HTTP gives access to the
+// content.
 func readGroups(all http.Handler, r *http.Request) ([]metav1.APIGroup, error) {
 	ask := r.Clone(r.Context())
 	ask.Header = http.Header{"Accept": {acceptAggregated}}
@@ -67,7 +68,7 @@ func readGroups(all http.Handler, r *http.Request) ([]metav1.APIGroup, error) {
 	return groups, nil
 }
 
-// response keeps what a handler answers.
+// response keeps what a handler writes.
 type response struct {
 	header http.Header
 	code   int

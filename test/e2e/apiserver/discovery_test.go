@@ -57,7 +57,7 @@ func testDiscovery(v *visit) {
 			v.Errorf("%s: %v\nwant %v", name, got, want)
 		}
 	}
-	// Only the path that every client asks first lists the core group.
+	// Only /api, which every client requests first, lists the core group.
 	if group := string(v.get("/api", "application/json")); !strings.Contains(group, `"versions":["v1"]`) {
 		v.Errorf("/api: %s", group)
 	}
@@ -82,7 +82,7 @@ func testDiscovery(v *visit) {
 	}
 }
 
-// resources returns what is discovered, by version and name.
+// resources returns the discovered resources, by version and name.
 func (v *visit) resources(client discovery.DiscoveryInterface) map[string]string {
 	v.Helper()
 	_, lists, err := client.ServerGroupsAndResources()
@@ -91,7 +91,7 @@ func (v *visit) resources(client discovery.DiscoveryInterface) map[string]string
 	for _, list := range lists {
 		for _, r := range list.APIResources {
 			if strings.Contains(r.Name, "/") {
-				r.SingularName = "" // client-go makes one of the aggregated document
+				r.SingularName = "" // client-go derives one from the aggregated document
 			}
 			found[list.GroupVersion+" "+r.Name] = fmt.Sprintln(r.Kind, r.ShortNames,
 				slices.Sorted(slices.Values(r.Verbs)), r.Namespaced, r.SingularName)

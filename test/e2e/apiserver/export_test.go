@@ -6,7 +6,7 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 )
 
-// LeaseSeconds returns the times to live that etcd has been asked for.
+// LeaseSeconds returns the times to live of etcd's leases, as they were requested.
 func (s *Server) LeaseSeconds(ctx context.Context) (seconds []int64, err error) {
 	list, err := s.etcd.Server.LeaseLeases(ctx, &etcdserverpb.LeaseLeasesRequest{})
 	if err != nil {

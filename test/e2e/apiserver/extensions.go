@@ -56,7 +56,7 @@ func newAPIServer(
 	if err != nil {
 		return nil, fmt.Errorf("configuring the API server: %w", err)
 	}
-	var definitions apiextensionslisters.CustomResourceDefinitionLister // there before requests are
+	var definitions apiextensionslisters.CustomResourceDefinitionLister // set before requests arrive
 	isCustom := func(resource schema.GroupResource) bool {
 		_, err := definitions.Get(resource.String())
 		return err == nil
@@ -104,8 +104,8 @@ func serverOptions(
 		return nil, err
 	}
 	o.ServerRunOptions.ComponentGlobalsRegistry = registry
-	// By default the server doesn't tell watches that it shuts down, and waits a minute for them. With a
-	// grace period it tells them at once, and waits for that period at most.
+	// By default a server that shuts down doesn't notify watches, and waits a minute for them. With a grace
+	// period it notifies them at once, and waits for that period at most.
 	o.ServerRunOptions.ShutdownWatchTerminationGracePeriod = watchGrace
 
 	r := o.RecommendedOptions
@@ -123,9 +123,9 @@ func serverOptions(
 	return o, o.Complete()
 }
 
-// serverConfig does what the options' own Config method does, without informers of the cluster around the
-// server, which that method can't leave out, and without a second certificate for the server's own client:
-// every client, before and after a restart, trusts the certificate in the server's directory.
+// serverConfig does what the options' own Config method does, except for two things that Config can't leave
+// out: informers of the cluster around the server, and a second certificate for the server's own client.
+// Every client, before and after a restart, trusts the certificate in the server's directory.
 func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extensions.Config, error) {
 	r := o.RecommendedOptions
 	generic := genericapiserver.NewRecommendedConfig(extensions.Codecs)
@@ -139,8 +139,8 @@ func serverConfig(o *options.CustomResourceDefinitionsServerOptions) (*extension
 	if err := r.ApplyTo(generic); err != nil {
 		return nil, err
 	}
-	// The metrics of etcd are those of the server that was configured last in this process. After its stop
-	// they would keep everyone who asks another one for metrics waiting.
+	// The metrics of etcd are those of the server that was configured last in this process. Once that has
+	// stopped, they would block every request for the metrics of another one.
 	metrics.SetStorageMonitorGetter(func() ([]metrics.Monitor, error) { return nil, nil })
 	if err := o.APIEnablement.ApplyTo(
 		&generic.Config, extensions.DefaultAPIResourceConfigSource(), extensions.Scheme,

@@ -8,14 +8,14 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 )
 
-// gate is the feature gate ShardedListAndWatch as the first server of the process has set it.
+// gate is the feature gate ShardedListAndWatch, as the first server of the process has set it.
 var gate struct {
 	sync.Mutex
 	set, on bool
 }
 
 // setGate sets the feature gate, or returns an error if an earlier server needs another value: the code that
-// serves requests asks variables of the process.
+// serves requests reads global variables.
 func setGate(on bool) error {
 	gate.Lock()
 	defer gate.Unlock()

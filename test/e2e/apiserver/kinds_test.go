@@ -88,7 +88,7 @@ func testVerbs[T record.APIObject, L runtime.Object](v *visit, c typed[T, L], ob
 		v.Fatalf("%T: listed %d, want 1", object, len(items))
 	}
 	if kind := items[0].GetObjectKind().GroupVersionKind(); !kind.Empty() {
-		v.Errorf("%T: an item says that it is a %v; Kubernetes leaves that to the list", object, kind)
+		v.Errorf("%T: an item has the kind %v; Kubernetes sets only that of the list", object, kind)
 	}
 	for _, difference := range record.Differences([]T{items[0].(T)}, []T{patched}) {
 		v.Errorf("%T: List after Patch: %s", object, difference)

@@ -17,7 +17,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// started is the server that tests share, once one has asked for it.
+// started is the server that tests share, once a test has started it.
 var started atomic.Pointer[apiserver.Server]
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// sharding in the environment makes the shared server one that filters by shard selectors.
+// sharding is an environment variable that makes the shared server filter by shard selectors.
 const sharding = "APISERVER_TEST_SHARDING"
 
 // start starts the shared server, with boats.
@@ -56,7 +56,7 @@ type visit struct {
 	dynamic   dynamic.Interface
 }
 
-// visits counts them, to name their namespaces.
+// visits counts the visits, to name their namespaces.
 var visits atomic.Int64
 
 func newVisit(t *testing.T) *visit {
@@ -74,7 +74,7 @@ func newVisit(t *testing.T) *visit {
 	}
 }
 
-// ok ends the test at an error.
+// ok ends the test if there is an error.
 func (v *visit) ok(err error) {
 	v.Helper()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // retryInterval is the pause between polls.
 const retryInterval = 20 * time.Millisecond
 
-// poll calls a function until it succeeds, for what the server offers nothing to wait on. The failure is what
-// the error of an ended context begins with.
+// poll calls a function until it succeeds, where the server offers nothing to watch. If ctx ends first, the
+// error begins with failure.
 func poll(ctx context.Context, failure string, call func() error) error {
 	for {
 		err := call()

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// refuseProtobuf answers 415 to who writes a custom resource in protobuf. The handler of custom resources
-// offers to read protobuf, then panics.
+// refuseProtobuf answers 415 to writes of custom resources in protobuf. The handler of custom resources
+// claims to read protobuf, then panics.
 func refuseProtobuf(api http.Handler, isCustom func(schema.GroupResource) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		info, ok := request.RequestInfoFrom(r.Context())

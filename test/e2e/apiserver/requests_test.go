@@ -40,7 +40,7 @@ func testApply(v *visit) {
 		WithData(map[string]string{"a": "1"}), as("me"))
 	v.ok(err)
 	if len(left.Data) != 2 || left.Data["a"] != "1" || left.Data["c"] != "2" {
-		v.Errorf("what is applied no more is %v", left.Data)
+		v.Errorf("after applying fewer fields the data is %v", left.Data)
 	}
 	extracted, err := applycorev1.ExtractConfigMap(left, "me")
 	v.ok(err)
@@ -164,7 +164,7 @@ func testEventSelectors(v *visit) {
 	}
 }
 
-// testForms reads lists as tables, and metadata alone.
+// testForms reads lists as tables, and as metadata only.
 func testForms(v *visit) {
 	path := "/api/v1/namespaces/" + v.namespace + "/configmaps"
 	var table metav1.Table

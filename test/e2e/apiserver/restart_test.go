@@ -19,8 +19,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// TestRestart stops the API server under an informer, drops the old versions meanwhile, and starts it again:
-// clients, informers and definitions go on.
+// TestRestart stops the API server while an informer watches, compacts the old versions, and starts it again:
+// clients, informers and definitions keep working.
 func TestRestart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/internal/filters"
 )
 
-// TestShardedListAndWatch asks servers with the feature gate, and without, for a part of the objects. As the
-// gate is global to a process, the test runs itself in another one.
+// TestShardedListAndWatch requests a part of the objects, from a server with the feature gate and from one
+// without. As the gate is global to a process, the test runs itself in another process.
 func TestShardedListAndWatch(t *testing.T) {
 	on := os.Getenv(sharding) != ""
 	if !on {

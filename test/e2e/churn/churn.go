@@ -1,5 +1,5 @@
-// Package churn creates, changes and deletes objects at random, and records what it did, which is what every
-// watcher has to see.
+// Package churn creates, changes and deletes objects at random, and records these changes, all of which every
+// watcher must see.
 package churn
 
 import (
@@ -70,8 +70,8 @@ func (c *Churn[T]) Run(ctx context.Context, requests int) error {
 	return nil
 }
 
-// Last creates an object after all other changes, which is never deleted, so that watchers can wait for it.
-// It returns its name and version.
+// Last creates an object that is never deleted, after all other changes, so that watchers can wait for it. It
+// returns its name and version.
 func (c *Churn[T]) Last(ctx context.Context) (cache.ObjectName, string, error) {
 	obj, err := c.create(ctx, fmt.Sprint("last-", len(c.done)))
 	if err != nil {

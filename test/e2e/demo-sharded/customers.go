@@ -21,13 +21,13 @@ import (
 const (
 	market = "harbour"
 	bakery = "bakery" // the name of the one in each namespace
-	// oven is how long a replica takes to bake an order, and appetite how long a customer waits on average
-	// before the next one.
+	// oven is how long a replica takes to bake an order, appetite the average pause of a customer before the
+	// next order.
 	oven     = 400 * time.Millisecond
 	appetite = 1500 * time.Millisecond
 )
 
-// namespaces are sorted by their hashes, so that those of a range stand together.
+// namespaces are sorted by their hashes, so that those of a range are next to each other.
 var namespaces = func() (names []string) {
 	for _, first := range []string{"ash", "birch", "clear", "deep", "elm", "fair"} {
 		for _, second := range []string{"bridge", "field", "ford", "ham", "haven", "mouth", "ton", "wood"} {
@@ -39,12 +39,12 @@ var namespaces = func() (names []string) {
 }()
 
 // customers order something in each namespace, wait until it is baked, and order again. An order is a new or
-// changed spec of the namespace's bakery, and it is baked when the status tells of it.
+// changed spec of the namespace's bakery. It is baked when the status reports it.
 type customers struct {
 	client  versioned.Interface
 	witness *witness
-	leave   context.CancelFunc // lets nobody order any more
-	goHome  context.CancelFunc // ends their wait, too
+	leave   context.CancelFunc // ends further orders
+	goHome  context.CancelFunc // ends the wait for orders, too
 	all     sync.WaitGroup
 
 	mu      sync.Mutex
@@ -133,7 +133,7 @@ func (c *customers) end(namespace string) {
 	}
 }
 
-// waits returns for how long each namespace that waits has.
+// waits returns how long each namespace with an open order has been waiting.
 func (c *customers) waits() map[string]time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,14 +153,14 @@ func (c *customers) longestWait() wait {
 	return longest
 }
 
-// err returns why a customer couldn't order.
+// err returns the errors of the customers.
 func (c *customers) err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
 }
 
-// finish lets the customers have what they ordered, and returns how many orders there were in all.
+// finish ends further orders, waits for the open ones, and returns the number of all orders.
 func (c *customers) finish() (orders int, err error) {
 	c.leave()
 	c.all.Wait()

@@ -20,7 +20,7 @@ const (
 	joinDelay     = 3 * time.Second
 )
 
-// demo is what the story needs: a server, customers, replicas, and those who watch them.
+// demo is what the story needs: a server, customers, replicas, and their observers.
 type demo struct {
 	scratch, program string
 
@@ -31,7 +31,7 @@ type demo struct {
 	replicas  map[string]*replica
 }
 
-// open starts everything but the replicas, close stops it all.
+// open starts everything but the replicas. close stops everything.
 func open(ctx context.Context, scratch, program string) (*demo, error) {
 	d := &demo{scratch: scratch, program: program, replicas: map[string]*replica{}}
 	if err := d.setUp(ctx); err != nil {

@@ -3,8 +3,8 @@
 // replicas, kills one, freezes one and stops one, while customers order bread in 48 namespaces, and prints
 // who bakes where.
 //
-// It exits with 0 only if every order was baked, nothing was baked twice, and others took over each time. It
-// leaves no files and no processes. It reads the repository in which it is run:
+// It exits with 0 only if every order was baked, nothing was baked twice, and other replicas took over each
+// time. It leaves no files and no processes. Run it in the repository, whose examples it builds:
 //
 //	make demo-sharded
 package main

@@ -24,11 +24,11 @@ type replica struct {
 	log   string
 	front *http.Server
 	done  chan struct{} // closed when the process has ended
-	// state is what the view shows, "" while it runs.
+	// state is what the view shows: "" while the process runs.
 	state string
 }
 
-// start starts a replica, which talks to the server through the witness.
+// start starts a replica. It reaches the server through the witness.
 func (d *demo) start(name string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -75,7 +75,7 @@ func writeKubeconfig(path, server string) error {
 	return clientcmd.WriteToFile(*kubeconfig, path)
 }
 
-// signal sends a signal, and notes what the replica does from now on.
+// signal sends a signal, and sets the state that the replica has afterwards.
 func (r *replica) signal(s syscall.Signal, state string) error {
 	r.state = state
 	return r.cmd.Process.Signal(s)
@@ -103,7 +103,7 @@ func (r *replica) ended() bool {
 	}
 }
 
-// failed returns an error if the replica ended and wasn't meant to.
+// failed returns an error if the replica has ended unexpectedly.
 func (r *replica) failed() error {
 	if !r.ended() || r.state == killed || r.state == stopped && r.cmd.ProcessState.Success() {
 		return nil
@@ -114,7 +114,7 @@ func (r *replica) failed() error {
 	return fmt.Errorf("replica %s ended: %v; its log ends\n%s", r.name, r.cmd.ProcessState, log)
 }
 
-// brokenOff returns how often the replica broke off work, or didn't begin it, by its log.
+// brokenOff returns, from the replica's log, how often it broke off work or didn't begin it.
 func (r *replica) brokenOff() int {
 	log, _ := os.ReadFile(r.log)
 	return bytes.Count(log, []byte("Not owned now"))
@@ -123,7 +123,7 @@ func (r *replica) brokenOff() int {
 // health finds the address of /readyz in a log.
 var health = regexp.MustCompile(`"Serving /readyz" address="(.*)"`)
 
-// ready reports whether the replica says that it is ready.
+// ready reports whether the replica's /readyz is OK.
 func (r *replica) ready() bool {
 	log, _ := os.ReadFile(r.log)
 	address := health.FindSubmatch(log)
@@ -141,13 +141,13 @@ func (r *replica) ready() bool {
 // end kills the process if it runs, and frees everything.
 func (r *replica) end() {
 	if r.cmd != nil && r.cmd.Process != nil {
-		r.cmd.Process.Kill() // it may have ended
+		r.cmd.Process.Kill() // it may have ended already
 	}
 	<-r.done
 	r.front.Close()
 }
 
-// The states of a replica that doesn't run.
+// The states of a replica that isn't running.
 const (
 	killed  = "killed"
 	frozen  = "frozen"

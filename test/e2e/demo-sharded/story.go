@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// step is something that happens to replicas, and who bakes afterwards.
+// step is something that happens to replicas, and who must bake afterwards.
 type step struct {
 	title string
 	do    func(context.Context, *demo) error
-	// bakers are the replicas that have the namespaces in the end, each some of them.
+	// bakers are the replicas that own the namespaces in the end. Each owns some.
 	bakers string
-	// lost is a replica that falls silent, so that its Lease has to run out.
+	// lost is a replica that stops renewing its Lease, so that the Lease has to expire.
 	lost string
 }
 
@@ -57,14 +57,14 @@ func send(name string, s syscall.Signal, state string) func(context.Context, *de
 	return func(_ context.Context, d *demo) error { return d.replicas[name].signal(s, state) }
 }
 
-// nap is long enough for a replica to stop, because it didn't renew its Lease in time, and too short for
-// others to take over.
+// nap is long enough for a replica to stop working, because it didn't renew its Lease in time, and too short
+// for others to take over.
 const nap = renewDeadline + 500*time.Millisecond
 
 // stepTime is far longer than a step takes.
 const stepTime = 2 * time.Minute
 
-// tell runs the story, stops at the first step that goes differently, and prints the verdict.
+// tell runs the story. It stops at the first step that doesn't go as planned, and prints the verdict.
 func tell(ctx context.Context, d *demo) error {
 	begin := time.Now()
 	introduce()
@@ -99,8 +99,8 @@ func tell(ctx context.Context, d *demo) error {
 	return nil
 }
 
-// play does a step, waits until the namespaces are with whom they must be, and shows that. It returns the
-// longest wait.
+// play does a step, waits until the namespaces belong to the step's bakers, and prints the result. It returns
+// the longest wait.
 func (d *demo) play(ctx context.Context, s step) (wait, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, stepTime,
 		fmt.Errorf("after %s the namespaces aren't all with %q", stepTime, s.bakers))
@@ -131,7 +131,8 @@ func (d *demo) play(ctx context.Context, s step) (wait, error) {
 	return longest, nil
 }
 
-// watch shows who bakes where, each second in which that has changed, until all is with the bakers.
+// watch prints who bakes where, at most once a second and only after changes, until everything belongs to the
+// bakers.
 func (d *demo) watch(ctx context.Context, bakers string) error {
 	begin, shown := time.Now(), ""
 	tick := time.NewTicker(time.Second)
@@ -153,8 +154,8 @@ func (d *demo) watch(ctx context.Context, bakers string) error {
 	}
 }
 
-// settled reports whether the replicas are in the state that they should be in, each namespace belongs to one
-// of the bakers, nothing is about to change hands, and each owner has baked since it was so.
+// settled reports whether the replicas are in the states that they should be in, each namespace belongs to
+// one of the bakers, no range is about to change hands, and each owner has baked since.
 func (d *demo) settled(bakers string) (bool, error) {
 	settled, err := true, d.customers.err()
 	for _, r := range d.replicas {
@@ -174,7 +175,7 @@ func (d *demo) settled(bakers string) (bool, error) {
 	return settled && strings.Join(slices.Sorted(maps.Keys(owners)), "") == bakers, err
 }
 
-// check returns an error if something was baked twice or by another one than the owner.
+// check returns an error if an order was baked twice, or by a replica other than the owner.
 func (d *demo) check(ctx context.Context) error {
 	if err := d.tables.catchUp(ctx); err != nil {
 		return err
@@ -185,7 +186,7 @@ func (d *demo) check(ctx context.Context) error {
 	return nil
 }
 
-// brokenOff returns how often each replica has broken off work, or hasn't begun it, so far.
+// brokenOff returns how often each replica has broken off work, or not begun it, so far.
 func (d *demo) brokenOff() map[string]int {
 	all := map[string]int{}
 	for name, r := range d.replicas {

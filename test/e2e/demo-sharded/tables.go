@@ -19,7 +19,7 @@ import (
 	"github.com/kubewright/kubewright/sharding"
 )
 
-// tables are all versions of the group's table, which says who owns which range of hashes.
+// tables follows the group's table, which records who owns which range of hashes, and keeps all its versions.
 type tables struct {
 	leases coordination.LeaseInterface
 	watch  watch.Interface
@@ -27,20 +27,20 @@ type tables struct {
 
 	mu      sync.Mutex
 	history []table
-	changed chan struct{} // closed and replaced when there is another
+	changed chan struct{} // closed and replaced when a table arrives
 }
 
 // table is a version of the table.
 type table struct {
 	version uint64
-	at      time.Time // when it came in
+	at      time.Time // when it arrived
 	ranges  []entry
 }
 
 type entry struct {
 	first uint64
 	owner string // a replica, "" if nobody owns the range
-	asked bool   // says that the range is about to change hands
+	asked bool   // the range is about to change hands
 }
 
 func followTables(ctx context.Context, config *rest.Config) (*tables, error) {
@@ -85,7 +85,7 @@ func (t *tables) stop() {
 	<-t.ended
 }
 
-// parse reads a table as kubectl shows it: a line for each range, after some lines for all.
+// parse reads a table in the form that kubectl shows: a line for each range, after some lines for all.
 func parse(lease *coordinationv1.Lease) table {
 	version, _ := strconv.ParseUint(lease.ResourceVersion, 10, 64)
 	t := table{version: version, at: time.Now()}
@@ -108,7 +108,7 @@ func replicaOf(identity string) string {
 	return ""
 }
 
-// owner returns who owns a namespace, "" if nobody does.
+// owner returns the owner of a namespace, "" if there is none.
 func (t table) owner(namespace string) (owner string) {
 	for _, e := range t.ranges {
 		if e.first > sharding.Hash(namespace) {
@@ -119,7 +119,7 @@ func (t table) owner(namespace string) (owner string) {
 	return owner
 }
 
-// now returns the last table.
+// now returns the latest table.
 func (t *tables) now() table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,7 +129,7 @@ func (t *tables) now() table {
 	return t.history[len(t.history)-1]
 }
 
-// ownerAt returns who owned a namespace when the server was at a version.
+// ownerAt returns who owned a namespace at a version of the server.
 func (t *tables) ownerAt(namespace string, version uint64) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,7 +143,7 @@ func (t *tables) ownerAt(namespace string, version uint64) string {
 	return at.owner(namespace)
 }
 
-// without returns when the first table came in, after a moment, that gives nothing to a replica.
+// without returns when the first table after since arrived that gives the replica no range.
 func (t *tables) without(replica string, since time.Time) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,7 +156,7 @@ func (t *tables) without(replica string, since time.Time) time.Time {
 	return time.Time{}
 }
 
-// catchUp returns when all tables are there that the server has now.
+// catchUp returns when every table that the server has made so far has arrived.
 func (t *tables) catchUp(ctx context.Context) error {
 	lease, err := t.leases.Get(ctx, group, metav1.GetOptions{})
 	if err != nil {

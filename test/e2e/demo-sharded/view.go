@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// patience is after how long an order that waits is shown.
+// patience is how long an order waits before it is shown as waiting.
 const patience = 2 * time.Second
 
 func introduce() {
@@ -18,7 +18,7 @@ last in each of them, in the order of their hashes; a point is an order that wai
 `, len(namespaces), patience.Seconds())
 }
 
-// picture shows who baked last in each namespace, a letter each.
+// picture shows who baked last in each namespace, as a letter for each.
 func (d *demo) picture() string {
 	last, waits := d.witness.lastBakes(), d.customers.waits()
 	picture := make([]byte, len(namespaces))
@@ -31,7 +31,7 @@ func (d *demo) picture() string {
 	return string(picture)
 }
 
-// showReplicas prints what each replica has, and what it baked since it had baked so much.
+// showReplicas prints what each replica owns, and what it has baked since the counts of before.
 func (d *demo) showReplicas(before map[string]int) {
 	t, baked := d.tables.now(), d.witness.baked()
 	has, ranges := map[string]int{}, map[string]int{}
@@ -48,7 +48,7 @@ func (d *demo) showReplicas(before map[string]int) {
 	}
 }
 
-// showLoss prints how long it took until what a replica had, that was lost, belonged to others.
+// showLoss prints how long it took until the namespaces of a lost replica belonged to others.
 func showLoss(lost string, took time.Duration, balancer bool) {
 	bound, also := leaseDuration+2*retryPeriod, ""
 	if balancer {
@@ -58,7 +58,7 @@ func showLoss(lost string, took time.Duration, balancer bool) {
 		took.Seconds(), bound.Seconds(), also)
 }
 
-// showBrokenOff prints how often replicas broke off work, by how often they had before and have now.
+// showBrokenOff prints how often replicas broke off work between the two counts.
 func showBrokenOff(before, now map[string]int) {
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if n := now[name] - before[name]; n > 0 {

@@ -20,8 +20,8 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 )
 
-// witness stands between the replicas and the server, and remembers every status that a replica writes: that
-// is how a replica bakes.
+// witness stands between the replicas and the server, and records every status that a replica writes: writing
+// one is how a replica bakes.
 type witness struct {
 	server http.RoundTripper
 	target *url.URL
@@ -42,9 +42,9 @@ type order struct {
 // bake is a write of a status.
 type bake struct {
 	by string
-	// arrived and answered are when it did and was, answered is 0 before.
+	// arrived and answered are moments. answered is 0 before the answer.
 	arrived, answered int
-	// version is what the server made it, 0 if it refused.
+	// version is the resourceVersion that the write got, 0 if the server refused it.
 	version uint64
 }
 
@@ -60,12 +60,12 @@ func newWitness(config *rest.Config) (*witness, error) {
 	}, err
 }
 
-// front returns what a replica sees as the server.
+// front returns the handler that a replica uses as its API server.
 func (w *witness) front(replica string) http.Handler {
 	return &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(w.target) },
 		Transport: front{w, replica},
-		ErrorLog:  log.New(io.Discard, "", 0), // replicas that are killed cut their connections
+		ErrorLog:  log.New(io.Discard, "", 0), // killed replicas cut their connections
 	}
 }
 
@@ -76,7 +76,7 @@ type front struct {
 
 func (f front) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.URL.Query().Get("watch") == "" {
-		// The server answers also for a replica that is killed now.
+		// The request goes on even if the replica is killed meanwhile.
 		r = r.Clone(context.WithoutCancel(r.Context()))
 	}
 	if r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, "/status") {
@@ -101,7 +101,7 @@ func (f front) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// readJSON decodes a body and returns it anew.
+// readJSON decodes a body and returns a copy of it.
 func readJSON(body io.ReadCloser, into any) (io.ReadCloser, error) {
 	defer body.Close()
 	text, err := io.ReadAll(body)
@@ -133,7 +133,7 @@ func (w *witness) answer(o order, b *bake, version uint64) {
 	w.changed = make(chan struct{})
 }
 
-// await returns when an order is baked.
+// await waits until an order is baked.
 func (w *witness) await(ctx context.Context, o order) error {
 	for {
 		w.mu.Lock()
@@ -177,8 +177,8 @@ func (w *witness) baked() map[string]int {
 	return counts
 }
 
-// wrong says what is wrong with the bakes so far: orders that were baked twice, and bakes by a replica that
-// the table of that moment doesn't name. ownerAt says whom it names.
+// wrong returns what is wrong with the bakes so far: orders that were baked twice, and bakes by a replica
+// that didn't own the namespace. ownerAt returns the owner at a version.
 func (w *witness) wrong(ownerAt func(namespace string, version uint64) string) (wrong []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -202,7 +202,7 @@ func (w *witness) wrong(ownerAt func(namespace string, version uint64) string) (
 	return wrong
 }
 
-// twice reports whether two bakes of one order are one too many. A second try isn't, after one that failed.
+// twice reports whether two bakes of one order are one too many. A second try after a failed one isn't.
 func twice(earlier, later bake) bool {
 	atOnce := earlier.answered == 0 || earlier.answered > later.arrived
 	return earlier.version > 0 && later.version > 0 ||

@@ -3,8 +3,8 @@
 // resource definitions, runs the example controller, changes objects as users would, and prints what the
 // controller saw and did.
 //
-// It exits with 0 only if everything happened as expected, and leaves no files. It reads the repository in
-// which it is run:
+// It exits with 0 only if everything happened as expected, and leaves no files. Run it in the repository,
+// whose examples it reads:
 //
 //	make demo
 package main
@@ -47,6 +47,6 @@ func run(ctx context.Context) error {
 	if err := errors.Join(told, closed, shop.verdict()); err != nil {
 		return err
 	}
-	fmt.Println("\nAll that had to happen did.")
+	fmt.Println("\nEverything happened as expected.")
 	return nil
 }

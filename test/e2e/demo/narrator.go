@@ -10,10 +10,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// narrator is the controller's log sink. It prints each line, and keeps it for the story to wait for.
+// narrator is the controller's log sink. It prints each line, and keeps it so that the story can wait for it.
 type narrator struct {
 	mu    sync.Mutex
-	lines map[string]int // how often each line was logged and not yet expected
+	lines map[string]int // how often each line was logged without being expected yet
 	news  chan struct{}  // closed and replaced at each line
 }
 
@@ -60,12 +60,12 @@ func (n *narrator) expect(ctx context.Context, line string) error {
 		select {
 		case <-news:
 		case <-ctx.Done():
-			return fmt.Errorf("the controller didn't say %q: %w", line, context.Cause(ctx))
+			return fmt.Errorf("the controller didn't log %q: %w", line, context.Cause(ctx))
 		}
 	}
 }
 
-// unexpected returns the lines that nobody waited for.
+// unexpected returns the lines that the story didn't wait for.
 func (n *narrator) unexpected() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,7 +78,7 @@ func (n *narrator) unexpected() []string {
 	return lines
 }
 
-// line renders a log entry as a sentence; the value that it is about stands without its key.
+// line renders a log entry as a sentence. The value that identifies the object has no key.
 func line(message string, kv []any) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-16s", message)

@@ -74,7 +74,7 @@ func (s *shop) setUp(ctx context.Context) (err error) {
 		return err
 	}
 	s.factory = externalversions.NewSharedInformerFactory(client, 0)
-	// The libraries log waits for caches and cut connections, which don't belong to the story: only the
+	// The libraries log waits for caches and cut connections, which aren't part of the story: only the
 	// controller logs to the narrator.
 	running, stop := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
 	controller, err := bakery.New(klog.NewContext(running, logr.New(s.narrator)), client,
@@ -118,10 +118,10 @@ func (s *shop) summary(w io.Writer) {
 func (s *shop) verdict() error {
 	var problems []error
 	if s.steps != len(story) || s.events != expectedEvents() || s.statuses != expectedStatuses() {
-		problems = append(problems, errors.New("not everything came that had to"))
+		problems = append(problems, errors.New("some expected lines or statuses didn't come"))
 	}
 	for _, line := range s.narrator.unexpected() {
-		problems = append(problems, fmt.Errorf("the controller said %q, which nothing called for", line))
+		problems = append(problems, fmt.Errorf("the controller logged %q unexpectedly", line))
 	}
 	return errors.Join(problems...)
 }

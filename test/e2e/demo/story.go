@@ -168,7 +168,7 @@ func create(ctx context.Context, s *shop, name types.NamespacedName, bakers int3
 	return err
 }
 
-// tell runs the story and stops at the first step that goes differently.
+// tell runs the story and stops at the first step that doesn't go as planned.
 func tell(ctx context.Context, s *shop) error {
 	for i, step := range story {
 		fmt.Printf("\n%d. %s\n", i+1, step.title)

@@ -34,17 +34,16 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
-// As many resources does the server have at least that are informed about, and as many of them
-// get objects of ours: fewer mean that the test has stopped looking.
+// The least number of resources that the server must have with informers in both factories, and of those that
+// must get objects of the test. If there are fewer, the test doesn't test what it should.
 const (
 	minServed  = 70
 	minWritten = 70
 )
 
-// TestBuiltIns runs client-go's factory and ours side by side: of every built-in resource that
-// the server has, their informers have the same objects, and tell their handlers the same, while
-// connections are cut and the server is restarted. It takes five minutes, so only make e2e-kube runs
-// it.
+// TestBuiltIns runs client-go's factory and ours side by side: for every built-in resource that the server
+// has, their informers have the same objects and call their handlers with the same events, while connections
+// are cut and the server is restarted. It takes five minutes, so only make e2e-kube runs it.
 func TestBuiltIns(t *testing.T) {
 	if os.Getenv("KUBEWRIGHT_E2E_BUILTINS") == "" {
 		t.Skip("takes five minutes; make e2e-kube runs it")
@@ -130,8 +129,8 @@ func testBuiltIns(
 	}
 	undisturbed()
 
-	// After a cut, an informer of either make goes on with the watch or lists anew, as it
-	// happens. Either way it learns of one change of each object, in any order.
+	// After a cut, an informer of either kind either continues the watch or lists again. In both cases it
+	// reports one change of each object, in any order.
 	each((*subject).mark)
 	for range 5 {
 		proxy.Cut()
@@ -139,7 +138,8 @@ func testBuiltIns(
 		proxy.Cut()
 		settle()
 	}
-	// Whoever knows of this change has connected after the last cut, or watches from a list that did.
+	// An informer that has received this change has connected after the last cut, or watches from a list after
+	// it.
 	touch()
 	settle()
 	each(func(s *subject) { s.sameEventsOfEach(t) })
@@ -184,16 +184,15 @@ type subject struct {
 	informers    [2]cache.SharedIndexInformer // ours, theirs
 	ours, theirs *record.Recorder[metav1.Object]
 	marks        [2]int
-	// kept is the name of the object that is changed in every round, empty if there is none,
-	// because the server refused it. changing says that others come and go; left is one that
-	// is there.
+	// kept is the name of the object that is changed in every round. It is empty if the server refused the
+	// object. changing means that other objects are created and deleted; left is the name of one that exists.
 	kept     string
 	changing bool
 	left     string
 	refused  error
 }
 
-// served returns a subject for each resource that both the server and client-go's factory know.
+// served returns a subject for each resource that both the server and client-go's factory have.
 func served(
 	t *testing.T, config *rest.Config, objects map[schema.GroupVersionResource]*unstructured.Unstructured,
 	ours, theirs clientgo.SharedInformerFactory,
@@ -235,7 +234,8 @@ func served(
 	return all
 }
 
-// observe adds a recorder to an informer. It isn't told of what the server writes all the time.
+// observe adds a recorder to an informer. The recorder doesn't get the objects that the server changes by
+// itself.
 func (s *subject) observe(t *testing.T, i cache.SharedIndexInformer) *record.Recorder[metav1.Object] {
 	t.Helper()
 	recorder := record.New[metav1.Object]()
@@ -247,8 +247,8 @@ func (s *subject) observe(t *testing.T, i cache.SharedIndexInformer) *record.Rec
 	return recorder
 }
 
-// quiet says whether an object changes only when the test changes it, or the server starts. The
-// server renews its own lease.
+// quiet reports whether an object changes only when the test changes it, or the server starts. The server
+// renews its own lease.
 func (s *subject) quiet(obj metav1.Object) bool {
 	return s.gvr.Resource != "leases" || obj.GetNamespace() == namespace
 }
@@ -261,7 +261,7 @@ func (s *subject) begin(ctx context.Context, mode string) {
 	s.kept, s.changing = s.stub.GetName()+"-"+mode, true
 	err := s.create(ctx, s.kept)
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
-		// The name has to be what it is. It may be there since the other mode.
+		// The name can't be changed. The object may exist since the other mode.
 		s.kept, s.changing = s.stub.GetName(), false
 		if err = s.create(ctx, s.kept); apierrors.IsAlreadyExists(err) {
 			err = nil
@@ -272,8 +272,8 @@ func (s *subject) begin(ctx context.Context, mode string) {
 	}
 }
 
-// write creates, changes and deletes an object, and changes the kept one last of all, so that
-// who has seen that has seen everything.
+// write creates, changes and deletes an object. It changes the kept one last, so that an informer that has
+// received that change has received all of them.
 func (s *subject) write(ctx context.Context, t *testing.T, round int) {
 	t.Helper()
 	if s.kept == "" {
@@ -329,12 +329,12 @@ func (s *subject) delete(ctx context.Context, t *testing.T, name string) {
 	}
 }
 
-// settle waits until both recorders know what the server has, and compares the stores.
+// settle waits until both recorders have what the server has, and compares the stores.
 func (s *subject) settle(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for !s.settled(ctx, t) {
 		if ctx.Err() != nil {
-			t.Fatalf("%v: ours knows %v, client-go's knows %v", s.gvr, s.ours.Versions(), s.theirs.Versions())
+			t.Fatalf("%v: ours received %v, client-go's received %v", s.gvr, s.ours.Versions(), s.theirs.Versions())
 		}
 	}
 	ours, theirs := s.stored(0), s.stored(1)
@@ -356,8 +356,8 @@ func (s *subject) settle(ctx context.Context, t *testing.T) {
 	}
 }
 
-// settled waits a while until both recorders know what the server has now. It may change on its
-// own after it has started.
+// settled waits a while until both recorders have what the server has now. The server may still change
+// objects by itself after its start.
 func (s *subject) settled(ctx context.Context, t *testing.T) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -378,7 +378,7 @@ func (s *subject) settled(ctx context.Context, t *testing.T) bool {
 	return s.ours.Wait(ctx, known) == nil && s.theirs.Wait(ctx, known) == nil
 }
 
-// stored returns what an informer has.
+// stored returns the objects of an informer's store.
 func (s *subject) stored(which int) map[cache.ObjectName]metav1.Object {
 	objects := map[cache.ObjectName]metav1.Object{}
 	for _, obj := range s.informers[which].GetStore().List() {
@@ -389,15 +389,15 @@ func (s *subject) stored(which int) map[cache.ObjectName]metav1.Object {
 	return objects
 }
 
-// mark makes sameEvents look only at what comes from here on.
+// mark makes sameEvents ignore all events so far.
 func (s *subject) mark() { s.marks = [2]int{len(s.ours.Events()), len(s.theirs.Events())} }
 
-// events are what ours and client-go's handler were told since the mark.
+// events returns the events of our handler and of client-go's since the mark.
 func (s *subject) events() (ours, theirs []record.Event) {
 	return s.ours.Events()[s.marks[0]:], s.theirs.Events()[s.marks[1]:]
 }
 
-// sameEvents: both handlers were told the same, in the same order.
+// sameEvents checks that both handlers received the same events, in the same order.
 func (s *subject) sameEvents(t *testing.T) {
 	t.Helper()
 	ours, theirs := s.events()
@@ -406,8 +406,8 @@ func (s *subject) sameEvents(t *testing.T) {
 	}
 }
 
-// sameEventsOfEach: both handlers were told the same of each object. Of FlowSchemas they needn't:
-// the server changes their status once they are there.
+// sameEventsOfEach checks that both handlers received the same events of each object. FlowSchemas are exempt,
+// because the server changes their status after it has created them.
 func (s *subject) sameEventsOfEach(t *testing.T) {
 	t.Helper()
 	if s.gvr.Resource == "flowschemas" {

@@ -3,5 +3,5 @@
 //
 // That module, with the generated code and the programs that use it, stays in the user's cache folder under a
 // fixed path: at another path the compiler would have to start from scratch. The first run takes about ten
-// minutes, half of them for building the kube-apiserver.
+// minutes, half of which is the build of the kube-apiserver.
 package kube

@@ -10,7 +10,7 @@ import (
 )
 
 // TestKubernetesAPI generates clientset, fakes, listers and informers of every type of k8s.io/api that has a
-// client; they compile and pass go vet. The test in testdata/scratch then runs those of Pods and ConfigMaps
+// client, compiles them and runs go vet. The test in testdata/scratch then runs those of Pods and ConfigMaps
 // against a kube-apiserver.
 func TestKubernetesAPI(t *testing.T) {
 	if testing.Short() {
@@ -35,7 +35,8 @@ func TestKubernetesAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("generated %d files of %d packages in %d ms", files, len(versions), took.Milliseconds())
-	// So many group versions have a type with a client, in the version of k8s.io/api that go.mod names.
+	// The number of group versions that have a type with a client, in the version of k8s.io/api that go.mod
+	// names.
 	if len(versions) != 56 {
 		t.Errorf("clients of %d packages of k8s.io/api, want 56", len(versions))
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/internal/scratch"
 )
 
-// newModule creates a module that requires test/e2e's requirements and test/e2e itself, and has the programs
-// that use what kubewright generates of k8s.io/api. The repository is in the folder root.
+// newModule creates a module that requires test/e2e and its requirements, and has the programs that use what
+// kubewright generates of k8s.io/api. The repository is in the folder root.
 func newModule(root string) (*scratch.Module, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -34,8 +34,8 @@ func newModule(root string) (*scratch.Module, error) {
 	return m, err
 }
 
-// generate builds kubewright into the folder bin and has it generate everything for k8s.io/api, as the README
-// describes. It returns how long the generation took, and how many files there are.
+// generate builds kubewright into the folder bin and runs it for all of k8s.io/api, as the README describes.
+// It returns how long the generation took, and the number of files.
 func generate(m *scratch.Module, root, bin string) (took time.Duration, files int, err error) {
 	tool := filepath.Join(bin, "kubewright")
 	if _, err := m.Run(

@@ -9,11 +9,11 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 )
 
-// shardedListAndWatch is the flag with which a kube-apiserver filters by shard selectors.
+// shardedListAndWatch is the flag that makes a kube-apiserver filter by shard selectors.
 const shardedListAndWatch = "--feature-gates=ShardedListAndWatch=true"
 
-// TestShardedListAndWatch asks a kube-apiserver with the feature gate, and one without, for a part of the
-// objects.
+// TestShardedListAndWatch requests a part of the objects, from a kube-apiserver with the feature gate and
+// from one without.
 func TestShardedListAndWatch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a kube-apiserver, which takes minutes the first time")

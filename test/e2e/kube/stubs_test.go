@@ -15,11 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// namespace is where the objects are that a test writes.
+// namespace is the namespace of the objects that tests write.
 const namespace = "default"
 
-// stubs returns an object of each resource that Kubernetes has one of in the data of its own
-// tests, in the version of the server. It reads them in the source, in whose map a line is
+// stubs returns an object of each resource for which Kubernetes' own tests have one, in the server's version.
+// It parses the source of those tests, where a line of a map is
 //
 //	gvr("", "v1", "configmaps"): {Stub: `{"data": {"foo": "bar"}, "metadata": {"name": "cm1"}}`, ...},
 func stubs(root string) (map[schema.GroupVersionResource]*unstructured.Unstructured, error) {
@@ -63,7 +63,7 @@ func stubs(root string) (map[schema.GroupVersionResource]*unstructured.Unstructu
 	return found, err
 }
 
-// resourceOf reads gvr("", "v1", "configmaps").
+// resourceOf parses gvr("", "v1", "configmaps").
 func resourceOf(x ast.Expr) (gvr schema.GroupVersionResource, ok bool) {
 	call, ok := x.(*ast.CallExpr)
 	if !ok || len(call.Args) != 3 {
@@ -98,8 +98,7 @@ func stubOf(x ast.Expr) ast.Expr {
 	return nil
 }
 
-// textOf returns the value of an expression made of literals and of the two variables that the
-// stubs use.
+// textOf returns the value of an expression of literals and the two variables that the stubs use.
 func textOf(x ast.Expr) (string, error) {
 	switch x := x.(type) {
 	case *ast.BasicLit:

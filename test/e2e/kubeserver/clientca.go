@@ -65,7 +65,7 @@ func (s *Server) ClientCertificate(user string, groups ...string) (cert, key []b
 	return encode("CERTIFICATE", der), encode("EC PRIVATE KEY", text), nil
 }
 
-// certificate returns what all certificates have.
+// certificate returns the template of all certificates.
 func certificate(subject pkix.Name) *x509.Certificate {
 	now := time.Now()
 	return &x509.Certificate{

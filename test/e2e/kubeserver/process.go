@@ -52,7 +52,8 @@ func (p *process) kill() error {
 	return err
 }
 
-// end asks the process to end, and returns when it is gone. If it isn't when ctx ends, it runs on.
+// end asks the process to end, and returns when it is gone. A process that hasn't ended when ctx does keeps
+// running.
 func (p *process) end(ctx context.Context) error {
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err

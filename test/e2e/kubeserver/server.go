@@ -122,7 +122,7 @@ func (s *Server) Config() *rest.Config {
 // Kill ends the API server like a crash: all connections are cut without notice. etcd keeps running.
 func (s *Server) Kill() error { return s.api.kill() }
 
-// Shutdown ends the API server in good order: it ends its watches, and exits. Restart starts it again.
+// Shutdown ends the API server gracefully: it ends its watches, and exits. Restart starts it again.
 func (s *Server) Shutdown(ctx context.Context) error { return s.api.end(ctx) }
 
 // Restart kills the API server if it runs, starts it again on the same address and data, and returns when it
@@ -190,7 +190,8 @@ func retry(ctx context.Context, p *process, try func() error) error {
 	}
 }
 
-// freePorts returns n ports of 127.0.0.1 that were free a moment ago: the programs can't be given a listener.
+// freePorts returns n ports of 127.0.0.1 that were free a moment ago. It can't reserve them, because the
+// programs can't be given a listener.
 func freePorts(n int) ([]int, error) {
 	ports := make([]int, n)
 	for i := range ports {

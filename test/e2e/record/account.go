@@ -29,10 +29,10 @@ func After(events []Event) map[cache.ObjectName]string {
 	return versions
 }
 
-// Complete reports, as an error, whether a handler missed any of the changes that were done, or received
-// anything else. The handler received events, and the first of them, as many as initial, are its initial
-// list. They must be the objects as they were at one moment, followed by each change since. That moment need
-// not be the last: servers answer some lists from a cache.
+// Complete returns an error if a handler missed any of the changes in done, or received anything else. The
+// handler received events; the first of them, as many as initial, are its initial list. They must be the
+// objects at one moment, and the rest each change since. That moment need not be the last: servers answer
+// some lists from a cache.
 func Complete(events []Event, initial int, done []Event) error {
 	since := len(done) - (len(events) - initial)
 	if since < 0 {

@@ -60,7 +60,7 @@ type Recorder[T Object] struct {
 	news     chan struct{} // closed and replaced at each event
 }
 
-// New returns a Recorder that knows no objects.
+// New returns a Recorder without objects.
 func New[T Object]() *Recorder[T] {
 	return &Recorder[T]{present: map[cache.ObjectName]T{}, news: make(chan struct{})}
 }
@@ -127,7 +127,7 @@ func (r *Recorder[T]) OnDelete(obj cache.DeletedObject[T]) {
 	r.record(Event{What: Deleted, Name: name})
 }
 
-// marked reports whether the server is about to remove the object by itself.
+// marked reports whether the object is marked for deletion, and the server will remove it by itself.
 func marked(obj metav1.Object) bool {
 	grace := obj.GetDeletionGracePeriodSeconds()
 	return obj.GetDeletionTimestamp() != nil && grace != nil && *grace == 0 && len(obj.GetFinalizers()) == 0
@@ -187,14 +187,14 @@ func (r *Recorder[T]) Initial() int {
 	return r.initial
 }
 
-// Versions returns the versions of the objects that the handler knows as present.
+// Versions returns the versions of the objects that are present after the events so far.
 func (r *Recorder[T]) Versions() map[cache.ObjectName]string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return Versions(slices.Collect(maps.Values(r.present)))
 }
 
-// Problems describes the events so far that broke a rule.
+// Problems returns the violations of the rules so far.
 func (r *Recorder[T]) Problems() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

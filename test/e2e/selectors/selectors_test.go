@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// pieces are what random selectors are made of. Others of the API server's language are left out on purpose,
+// pieces are the parts of random selectors. Other parts of the API server's language are left out on purpose,
 // see [shard.ParseSelector].
 var pieces = []string{
 	"shardRange", "(", ")", ",", " ", "\t", "||", "&&", "object.metadata.uid", "object.metadata.namespace",
@@ -20,7 +20,7 @@ var pieces = []string{
 	"'0xF000000000000000'", "'8000000000000000'", "'0x",
 }
 
-// right is a selector in pieces.
+// right returns a valid selector in pieces.
 func right(r *rand.Rand) (text []string) {
 	field := []string{"object.metadata.uid", "object.metadata.namespace"}[r.IntN(2)]
 	for i := range 1 + r.IntN(3) {
@@ -34,7 +34,7 @@ func right(r *rand.Rand) (text []string) {
 	return text
 }
 
-// TestParser changes right selectors in a few places, and compares what both parsers make of them.
+// TestParser changes valid selectors in a few places, and compares the results of the two parsers.
 func TestParser(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 0))
 	accepted, refused := 0, 0
@@ -56,8 +56,8 @@ func TestParser(t *testing.T) {
 		theirs, theirErr := sharding.Parse(joined)
 		if err != nil {
 			refused++
-			// Ours has no parentheses but those of calls, and no calls of methods, whose receiver theirs
-			// ignores.
+			// Our parser accepts parentheses only in calls of shardRange, and no method calls. The server's parser
+			// ignores the receiver of a method call.
 			other := strings.Count(joined, "(") != strings.Count(joined, "shardRange") ||
 				strings.Contains(joined, ").shardRange")
 			if theirErr == nil && !other {

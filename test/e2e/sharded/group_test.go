@@ -17,25 +17,25 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// group are the replicas that there are.
+// group has the current replicas.
 type group struct {
 	t       *testing.T
 	program string
 	dir     string
-	// job is the same for all but for the identity.
+	// job is the job of all replicas, except for the identity.
 	job      wire.Job
 	launched int
 	replicas []*replica
 }
 
-// replica is one of them.
+// replica is a replica's process.
 type replica struct {
 	wire.Ready
 	name  string
 	cmd   *exec.Cmd
 	log   string
 	ended chan struct{}
-	// frozen says that it was stopped.
+	// frozen means that it was stopped.
 	frozen bool
 }
 
@@ -59,7 +59,7 @@ func newGroup(t *testing.T, job wire.Job) *group {
 	return g
 }
 
-// launch starts replicas, and returns when they take part.
+// launch starts replicas, and returns when they have joined.
 func (g *group) launch(n int) error {
 	for range n {
 		g.launched++
@@ -85,7 +85,7 @@ func (g *group) launch(n int) error {
 			return err
 		}
 		err = r.cmd.Start()
-		log.Close() // The process has its own copy.
+		log.Close() // the process has its own copy
 		if err != nil {
 			return err
 		}
@@ -93,23 +93,23 @@ func (g *group) launch(n int) error {
 		err = json.NewDecoder(out).Decode(&r.Ready)
 		go func() {
 			defer close(r.ended)
-			_ = r.cmd.Wait() // The result is in ProcessState.
+			_ = r.cmd.Wait() // the result is in ProcessState
 		}()
 		if err != nil {
-			return fmt.Errorf("replica %s doesn't begin: %w", r.name, err)
+			return fmt.Errorf("replica %s doesn't join: %w", r.name, err)
 		}
 	}
 	return nil
 }
 
-// kill ends a replica by kill -9.
+// kill ends a replica by SIGKILL.
 func (g *group) kill(r *replica) {
-	_ = r.cmd.Process.Kill() // It may have ended.
+	_ = r.cmd.Process.Kill() // it may have ended already
 	<-r.ended
 	g.remove(r)
 }
 
-// dismiss ends replicas in order, and returns when they have left.
+// dismiss ends replicas by SIGTERM, and returns when they have left.
 func (g *group) dismiss(ctx context.Context, replicas ...*replica) error {
 	for _, r := range replicas {
 		if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -134,7 +134,7 @@ func (g *group) remove(r *replica) {
 	g.replicas = slices.DeleteFunc(g.replicas, func(other *replica) bool { return other == r })
 }
 
-// freeze stops a replica, which doesn't notice, until thaw.
+// freeze stops a replica until thaw. The replica doesn't notice.
 func (g *group) freeze(r *replica) error {
 	r.frozen = true
 	return r.cmd.Process.Signal(syscall.SIGSTOP)
@@ -145,7 +145,7 @@ func (g *group) thaw(r *replica) error {
 	return r.cmd.Process.Signal(syscall.SIGCONT)
 }
 
-// running returns the members that run, with their replicas.
+// running returns the running replicas, by member.
 func (g *group) running() map[string]*replica {
 	running := map[string]*replica{}
 	for _, r := range g.replicas {
@@ -156,7 +156,7 @@ func (g *group) running() map[string]*replica {
 	return running
 }
 
-// state asks a replica what it has.
+// state requests a replica's state.
 func (g *group) state(ctx context.Context, r *replica) (state wire.State, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.Address, nil)
 	if err != nil {
@@ -170,7 +170,7 @@ func (g *group) state(ctx context.Context, r *replica) (state wire.State, err er
 	return state, json.NewDecoder(response.Body).Decode(&state)
 }
 
-// tell logs what the replicas have logged last.
+// tell logs the ends of the replicas' logs.
 func (g *group) tell() {
 	const shown = 3000
 	logs, err := filepath.Glob(filepath.Join(g.dir, "*.log"))

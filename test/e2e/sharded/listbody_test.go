@@ -9,8 +9,8 @@ import (
 	"testing/iotest"
 )
 
-// TestSeesEndsOfLists: the proxy knows a list that was read to its end from one that has another page, or
-// that was cut off, however small the pieces are in which it comes.
+// TestSeesEndsOfLists: the proxy distinguishes a list that was read to its end from one that has another page
+// or was cut off, in whatever pieces it comes.
 func TestSeesEndsOfLists(t *testing.T) {
 	const object = `{"metadata":{"name":"a"}}`
 	for _, test := range []struct {

@@ -25,13 +25,13 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// writer creates, changes and deletes bakeries. What it did is recorded when the server has answered.
+// writer creates, changes and deletes bakeries. It records a change when the server has answered.
 type writer struct {
 	client  versioned.Interface
 	records *records
 	field   sharding.Field
 	spaces  []string
-	want    int // as many bakeries there are about
+	want    int // the approximate number of bakeries
 	every   time.Duration
 
 	mu      sync.Mutex
@@ -49,7 +49,7 @@ func (w *writer) fill(ctx context.Context, builtins kubernetes.Interface) error 
 			return err
 		}
 	}
-	const at = 8 // at a time
+	const at = 8 // concurrently
 	errs := make(chan error, at)
 	for range at {
 		go func() {
@@ -70,21 +70,21 @@ func (w *writer) fill(ctx context.Context, builtins kubernetes.Interface) error 
 	return nil
 }
 
-// run writes until ctx ends. What fails isn't tried again.
+// run writes until ctx ends. It doesn't retry failed writes.
 func (w *writer) run(ctx context.Context) {
 	tick := time.NewTicker(w.every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			_ = w.step(ctx) // The server is being restarted.
+			_ = w.step(ctx) // the server is being restarted
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// step does one thing, mostly an update.
+// step makes one change, usually an update.
 func (w *writer) step(ctx context.Context) error {
 	w.mu.Lock()
 	n, dice := len(w.present), w.random.IntN(100)
@@ -147,7 +147,7 @@ func (w *writer) remove(ctx context.Context) error {
 	case err != nil:
 	case len(bakery.Finalizers) > 0:
 		w.did(bakery, true)
-	default: // Nobody has to reconcile it any more, and the watcher may never see it.
+	default: // It needn't be reconciled any more, and the watcher may never see it.
 		gone := judge.Sight{UID: bakery.UID, Gone: true, At: wire.Now()}
 		w.records.add(func(all *judge.Records) { all.Sights = append(all.Sights, gone) })
 	}
@@ -162,13 +162,13 @@ func (w *writer) did(bakery *shopv1.Bakery, deleted bool) {
 	w.records.add(func(all *judge.Records) { all.Changes = append(all.Changes, change) })
 }
 
-// watcher is a handler that records what has become of bakeries. It reads past the proxy, by client-go's
-// informer.
+// watcher is a handler that records the states of bakeries. It uses an informer of client-go, without the
+// proxy.
 type watcher struct {
 	records *records
 
 	mu sync.Mutex
-	// pending are those that a replica has to do something about, versions those that were seen last.
+	// pending are the bakeries that a replica must still handle, versions the last versions seen.
 	pending, versions map[types.UID]string
 }
 
@@ -209,7 +209,8 @@ func (w *watcher) saw(sight judge.Sight) {
 	w.records.add(func(all *judge.Records) { all.Sights = append(all.Sights, sight) })
 }
 
-// left returns an error if bakeries are pending, or if not just those of a list were seen.
+// left returns an error if bakeries are pending, or if the watcher has seen other bakeries than those of the
+// list.
 func (w *watcher) left(list *shopv1.BakeryList) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -222,7 +223,7 @@ func (w *watcher) left(list *shopv1.BakeryList) error {
 		listed[list.Items[i].UID] = list.Items[i].ResourceVersion
 	}
 	if !maps.Equal(listed, w.versions) {
-		return fmt.Errorf("the watcher has seen %d bakeries, the server has %d, or others",
+		return fmt.Errorf("the watcher has seen %d bakeries, the server has %d, or they differ",
 			len(w.versions), len(listed))
 	}
 	return nil

@@ -30,7 +30,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// records are what all write to.
+// records is what the proxy, the writer, the watcher and the rig record.
 type records struct {
 	mu sync.Mutex
 	judge.Records
@@ -47,7 +47,7 @@ func (r *records) copy() judge.Records {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := r.Records
-	all.Lists = append([]judge.List{}, all.Lists...) // Their ends are set later.
+	all.Lists = append([]judge.List{}, all.Lists...) // their ends are set later
 	all.Rounds = append([]judge.Round{}, all.Rounds...)
 	return all
 }
@@ -58,22 +58,22 @@ type proxy struct {
 	records *records
 
 	mu sync.Mutex
-	// holds are of those whose next write of a bakery waits.
+	// holds has the members whose next write of a bakery is held back.
 	holds map[string]*hold
-	// whole makes the proxy a server that doesn't filter watches.
+	// whole removes the selector from watches, so that the server seems not to filter them.
 	whole bool
-	// reads are the lists and watches of bakeries that are going on.
+	// reads are the current lists and watches of bakeries.
 	reads map[*exchange]context.CancelFunc
 }
 
-// hold keeps a write back: held is closed when it has come, and free lets it pass.
+// hold holds a write back. held is closed when the write has arrived, and closing free lets it pass.
 type hold struct{ held, free chan struct{} }
 
-// startProxy runs a proxy before a server as long as the test, and returns its address.
+// startProxy runs a proxy for a server until the test ends, and returns its address.
 func startProxy(t *testing.T, config *rest.Config, records *records) (*proxy, string) {
 	t.Helper()
 	config = rest.CopyConfig(config)
-	config.NextProtos = []string{"http/1.1"} // Over one connection, requests would wait for each other.
+	config.NextProtos = []string{"http/1.1"} // over one HTTP/2 connection, requests would wait for each other
 	config.DisableCompression = true
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -89,13 +89,13 @@ func startProxy(t *testing.T, config *rest.Config, records *records) (*proxy, st
 	p.forward = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
-			r.Out.Header.Del("Accept-Encoding") // The proxy reads the answers.
+			r.Out.Header.Del("Accept-Encoding") // the proxy reads the answers
 		},
 		Transport:      transport,
 		FlushInterval:  -1,
 		ModifyResponse: p.answered,
 		ErrorLog:       log.New(io.Discard, "", 0),
-		// The client sees a connection that ends, as without a proxy.
+		// The client sees a broken connection, as without a proxy.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	server := httptest.NewServer(p)
@@ -106,11 +106,11 @@ func startProxy(t *testing.T, config *rest.Config, records *records) (*proxy, st
 	return p, server.URL
 }
 
-// exchange is a request on its way, in its context.
+// exchange describes a request on its way. It is in the request's context.
 type exchange struct {
 	member  string
 	arrived wire.Time
-	// list is the number of a List in the records, -1 if the request is none. watch says that it is a watch's.
+	// list is the index of a List in the records, -1 if the request isn't a list. watch is set for a watch.
 	list  int
 	watch bool
 }
@@ -141,7 +141,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(w, r)
 }
 
-// read records a list, and changes a watch.
+// read records a list, and removes the selector of a watch if the proxy is whole.
 func (p *proxy) read(r *http.Request, e *exchange) {
 	query := r.URL.Query()
 	p.mu.Lock()
@@ -152,7 +152,7 @@ func (p *proxy) read(r *http.Request, e *exchange) {
 	if selector := query.Get("shardSelector"); !watches || query.Get("sendInitialEvents") != "" {
 		ranges := shard.All()
 		if selector != "" {
-			_, ranges, _ = shard.ParseSelector(selector) // The informer wrote it.
+			_, ranges, _ = shard.ParseSelector(selector) // the informer wrote it, so it is valid
 		}
 		p.records.add(func(all *judge.Records) {
 			if query.Get("continue") != "" { // the next page
@@ -177,7 +177,7 @@ func (p *proxy) wrote(r *http.Request, e *exchange) {
 	write := judge.Write{Member: e.member, Object: r.Method + " " + r.URL.Path, Arrived: e.arrived}
 	if r.Header.Get(wire.InGroup) == wire.Group {
 		write.Stamped, write.Looked = true, wire.Parse(r.Header.Get(wire.Looked))
-		// What can't be read is wrong.
+		// A header that can't be parsed gives a wrong record, which the judge reports.
 		_, _ = fmt.Sscanf(r.Header.Get(wire.Range), "%x-%x", &write.Range.First, &write.Range.Last)
 		write.Hash = sharding.Hash(r.Header.Get(wire.Value))
 		write.Token, _ = strconv.ParseInt(r.Header.Get(wire.Token), 10, 64)
@@ -185,7 +185,7 @@ func (p *proxy) wrote(r *http.Request, e *exchange) {
 	p.records.add(func(all *judge.Records) { all.Writes = append(all.Writes, write) })
 }
 
-// hold keeps back the next write of a member.
+// hold holds back the next write of a member.
 func (p *proxy) hold(member string) *hold {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,7 +209,7 @@ func (p *proxy) wait(ctx context.Context, member string) {
 	}
 }
 
-// setWhole says whether watches of bakeries are filtered from now on, and ends those that there are.
+// setWhole sets whether later watches of bakeries keep their selector, and ends the current ones.
 func (p *proxy) setWhole(whole bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -220,7 +220,7 @@ func (p *proxy) setWhole(whole bool) {
 	}
 }
 
-// reading returns who lists or watches bakeries.
+// reading returns the members that list or watch bakeries.
 func (p *proxy) reading() map[string]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -254,7 +254,7 @@ func (p *proxy) answered(r *http.Response) error {
 	return nil
 }
 
-// reconciled records a write of a bakery that succeeded. The watcher may miss it, while it can't watch.
+// reconciled records a successful write of a bakery, because the watcher may miss it while it can't watch.
 func (p *proxy) reconciled(body []byte) error {
 	var bakery shopv1.Bakery
 	if err := json.Unmarshal(body, &bakery); err != nil {
@@ -304,13 +304,13 @@ func tableOf(lease *coordinationv1.Lease) ([]judge.Entry, error) {
 	return judge.ParseTable("")
 }
 
-// listBody calls ended when a list was read to its end: that of its last page, or the bookmark that ends the
-// list of a watch. If the watch ends before, the list has no end.
+// listBody calls ended when a list has been read to its end: that of its last page, or the bookmark that ends
+// the initial events of a watch. A watch that ends earlier has no such end.
 type listBody struct {
 	io.ReadCloser
 	ended func()
 	watch bool
-	// more says that there is another page.
+	// more means that there is another page.
 	more, done bool
 	last       []byte
 }

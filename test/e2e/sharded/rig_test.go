@@ -26,18 +26,18 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// setting is what a test runs with.
+// setting has the parameters of a test.
 type setting struct {
 	replicas, objects int
 	field             sharding.Field
 	times             wire.Times
 	slack             time.Duration
-	// filters says that the server filters by selectors.
+	// filters means that the server filters by selectors.
 	filters  bool
 	careless time.Duration
 }
 
-// rig is a group of replicas before a server, with all that changes and watches objects.
+// rig is a group of replicas and their server, with everything that changes and watches objects.
 type rig struct {
 	*testing.T
 	setting
@@ -50,13 +50,13 @@ type rig struct {
 	writer   *writer
 	watcher  *watcher
 	random   *rand.Rand
-	// restarted says that the server was restarted in the last round. Some informers still wait before they
-	// try again, and then list what they have.
+	// restarted means that the server was restarted in the last round. Some informers still wait before they try
+	// again, and then list again what they already have.
 	restarted bool
 }
 
-// newRig starts replicas before a server that has the definition of bakeries, and returns when all of them
-// have ranges, and all bakeries have been reconciled.
+// newRig starts replicas with a server that has the definition of bakeries. It returns when all of them own
+// ranges and all bakeries have been reconciled.
 func newRig(t *testing.T, s server, setting setting) *rig {
 	t.Helper()
 	config := s.config()
@@ -93,7 +93,7 @@ func newRig(t *testing.T, s server, setting setting) *rig {
 		if !slices.ContainsFunc(r.records.copy().Lists, func(l judge.List) bool {
 			return l.Member == member && l.Ended > 0
 		}) {
-			t.Fatalf("%s has objects, but nobody saw the end of a list of it", member)
+			t.Fatalf("%s has objects, but the proxy saw no end of a list of it", member)
 		}
 	}
 	return r
@@ -106,7 +106,7 @@ func (r *rig) must(err error) {
 	}
 }
 
-// watch runs the watcher as long as the test.
+// watch runs the watcher until the test ends.
 func (r *rig) watch() {
 	r.watcher = &watcher{records: r.records, pending: map[types.UID]string{}, versions: map[types.UID]string{}}
 	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
@@ -126,7 +126,7 @@ func (r *rig) watch() {
 	})
 }
 
-// until asks again and again until there is no error any more.
+// until calls ask until it returns no error.
 func until(ctx context.Context, ask func() error) error {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -143,7 +143,7 @@ func until(ctx context.Context, ask func() error) error {
 	}
 }
 
-// table reads the table as it is now. It is recorded, as the answer to a write may have been lost.
+// table reads the current table. It records it, because the answer to the write may have been lost.
 func (r *rig) table(ctx context.Context) (table judge.Table, version string, err error) {
 	table.Began = wire.Now()
 	lease, err := r.builtins.CoordinationV1().Leases(wire.Namespace).Get(ctx, wire.Group, metav1.GetOptions{})
@@ -156,7 +156,7 @@ func (r *rig) table(ctx context.Context) (table judge.Table, version string, err
 	return table, lease.ResourceVersion, err
 }
 
-// balancer returns the identity of the member that was elected.
+// balancer returns the identity of the elected balancer.
 func (r *rig) balancer(ctx context.Context) string {
 	lease, err := r.builtins.CoordinationV1().Leases(wire.Namespace).Get(
 		ctx, wire.Group+"-balancer", metav1.GetOptions{})
@@ -166,7 +166,7 @@ func (r *rig) balancer(ctx context.Context) string {
 	return *lease.Spec.HolderIdentity
 }
 
-// settled waits until replicas that run have all ranges, and each of that many has some.
+// settled waits until running replicas own all ranges, and that many replicas own some.
 func (r *rig) settled(ctx context.Context, owners int) error {
 	return until(ctx, func() error {
 		table, _, err := r.table(ctx)
@@ -176,18 +176,18 @@ func (r *rig) settled(ctx context.Context, owners int) error {
 		running, seen := r.group.running(), map[string]bool{}
 		for _, e := range table.Entries {
 			if running[e.Owner] == nil {
-				return fmt.Errorf("range %016x is %q's, who doesn't run: %v", e.First, e.Owner, table.Entries)
+				return fmt.Errorf("range %016x is owned by %q, which isn't running: %v", e.First, e.Owner, table.Entries)
 			}
 			seen[e.Owner] = true
 		}
 		if len(seen) < owners {
-			return fmt.Errorf("%d members have ranges, not %d: %v", len(seen), owners, table.Entries)
+			return fmt.Errorf("%d members own ranges, not %d: %v", len(seen), owners, table.Entries)
 		}
 		return nil
 	})
 }
 
-// reconciled waits until all bakeries are reconciled. Nobody may change them meanwhile.
+// reconciled waits until all bakeries are reconciled. Nothing may change them meanwhile.
 func (r *rig) reconciled(ctx context.Context) error {
 	return until(ctx, func() error {
 		list, err := r.client.ShopV1().Bakeries("").List(ctx, metav1.ListOptions{})
@@ -198,7 +198,8 @@ func (r *rig) reconciled(ctx context.Context) error {
 	})
 }
 
-// storesEqual waits until each replica has just the bakeries in its ranges. Nobody may change them meanwhile.
+// storesEqual waits until each replica has exactly the bakeries of its ranges. Nothing may change them
+// meanwhile.
 func (r *rig) storesEqual(ctx context.Context) error {
 	return until(ctx, func() error {
 		table, before, err := r.table(ctx)
@@ -254,7 +255,7 @@ func differ(
 		replica.Member, len(state.Objects), len(want), ranges, len(missing), len(other))
 }
 
-// pick returns some of the replicas that run, the balancer among them or not.
+// pick returns n running replicas, with the balancer or without it.
 func (r *rig) pick(n int, balancer bool) []*replica {
 	leads := r.balancer(r.Context())
 	var chosen []*replica

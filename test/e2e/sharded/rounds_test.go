@@ -16,13 +16,13 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// fault is something that happens in a round. It returns when the replicas that are left have all ranges.
+// fault is something that happens in a round. make returns when the running replicas own all ranges.
 type fault struct {
 	kind string
 	make func(*rig, context.Context, *judge.Round) error
 }
 
-// faults are all that there are, in the order of the rounds.
+// faults lists all faults, in the order of the rounds.
 var faults = []fault{
 	{"kill -9", func(r *rig, ctx context.Context, round *judge.Round) error {
 		return r.crash(ctx, round, r.pick(1, false))
@@ -46,7 +46,7 @@ var faults = []fault{
 	{"scale to 1 and back", (*rig).scale},
 }
 
-// bound returns how long a range may have no owner when some replicas are dead.
+// bound returns how long a range may have no owner when the given replicas are dead.
 func (r *rig) bound(ctx context.Context, dead ...*replica) time.Duration {
 	once := r.times.LeaseDuration + 2*r.times.RetryPeriod
 	leads := r.balancer(ctx)
@@ -65,7 +65,7 @@ func (r *rig) crash(ctx context.Context, round *judge.Round, dead []*replica) er
 	return r.settled(ctx, 1)
 }
 
-// frozen stops a replica until others have its ranges.
+// frozen stops a replica until others own its ranges.
 func (r *rig) frozen(ctx context.Context, round *judge.Round, victim *replica) error {
 	round.Bound, round.Fault = r.bound(ctx, victim), wire.Now()
 	round.Frozen = victim.Member
@@ -75,8 +75,8 @@ func (r *rig) frozen(ctx context.Context, round *judge.Round, victim *replica) e
 	return errors.Join(r.settled(ctx, 1), r.group.thaw(victim))
 }
 
-// setWhole makes the server filter watches, or not, and waits until all replicas watch again: their informers
-// wait a while when a watch has ended.
+// setWhole switches the server's filtering of watches off or on, and waits until all replicas watch again:
+// their informers pause when a watch has ended.
 func (r *rig) setWhole(ctx context.Context, whole bool) error {
 	r.proxy.setWhole(whole)
 	return until(ctx, func() error {
@@ -90,7 +90,7 @@ func (r *rig) setWhole(ctx context.Context, whole bool) error {
 	})
 }
 
-// late stops a replica while a write of it is on its way, which arrives when others have its ranges.
+// late stops a replica while a write of it is in flight. The write arrives when others own its ranges.
 func (r *rig) late(ctx context.Context, round *judge.Round) error {
 	victim, before := r.pick(1, false)[0], r.judge().Late
 	h := r.proxy.hold(victim.Member)
@@ -109,7 +109,7 @@ func (r *rig) late(ctx context.Context, round *judge.Round) error {
 	if err == nil {
 		err = until(ctx, func() error {
 			if late := r.judge().Late; late <= before {
-				return errors.New("the write that was kept back isn't late")
+				return errors.New("the write that was held back isn't late")
 			}
 			return nil
 		})
@@ -117,7 +117,7 @@ func (r *rig) late(ctx context.Context, round *judge.Round) error {
 	return errors.Join(err, r.group.thaw(victim))
 }
 
-// doze stops a replica for a while that its Lease may survive.
+// doze stops a replica for a short time, in which its Lease may not expire.
 func (r *rig) doze(ctx context.Context, round *judge.Round) error {
 	victim := r.pick(1, r.random.IntN(2) == 0)[0]
 	longest := r.times.LeaseDuration - 2*r.times.RetryPeriod
@@ -130,11 +130,11 @@ func (r *rig) doze(ctx context.Context, round *judge.Round) error {
 	return errors.Join(r.wait(ctx, doze), r.group.thaw(victim), r.settled(ctx, 1))
 }
 
-// restart ends the server, and starts it again after a while that may be longer than a Lease. Nobody loses
-// what he has by that. Informers whose watches have ended several times within two minutes wait for up to a
-// minute before they try again, as client-go's do.
+// restart ends the server, and starts it again after a while that may be longer than a Lease. No member may
+// lose its ranges by that. Informers whose watches have ended several times within two minutes wait for up to
+// a minute before they try again, as client-go's do.
 func (r *rig) restart(ctx context.Context, round *judge.Round) error {
-	round.Filters, r.restarted = false, true // Its watches know nothing of versions from before.
+	round.Filters, r.restarted = false, true // the new server's watches don't have versions from before
 	before, _, err := r.table(ctx)
 	if err != nil {
 		return err
@@ -171,13 +171,13 @@ func (r *rig) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// scale sends away all replicas but one.
+// scale removes all replicas but one.
 func (r *rig) scale(ctx context.Context, round *judge.Round) error {
 	round.Bound, round.Fault = r.bound(ctx), wire.Now()
 	return errors.Join(r.group.dismiss(ctx, r.pick(r.replicas-1, r.random.IntN(2) == 0)...), r.settled(ctx, 1))
 }
 
-// rounds makes faults, one a round, and judges after each of them.
+// rounds makes one fault per round, and judges the records after each.
 func (r *rig) rounds(n int) {
 	r.Helper()
 	for i := range n {
@@ -206,8 +206,8 @@ func (r *rig) judge() judge.Verdict {
 	return judge.Judge(r.records.copy(), judge.Limits{RenewDeadline: r.times.RenewDeadline, Slack: r.slack})
 }
 
-// round makes a fault while bakeries are changed, lets the group have its size again, and waits until all is
-// in order.
+// round makes a fault while bakeries are changed, restores the number of replicas, and waits until everything
+// is in order.
 func (r *rig) round(f fault) error {
 	ctx, cancel := context.WithTimeoutCause(r.Context(), 2*time.Minute+8*r.times.LeaseDuration,
 		errors.New("the group isn't in order again"))
@@ -247,7 +247,7 @@ func (r *rig) round(f fault) error {
 	return err
 }
 
-// report returns what happened as a table.
+// report returns the verdict as a table.
 func report(v judge.Verdict) string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -22,11 +22,12 @@ import (
 // server is the API server of a test.
 type server interface {
 	config() *rest.Config
-	// restart ends it, and starts it again after a while.
+	// restart ends the server, and starts it again after a while.
 	restart(context.Context, time.Duration) error
 }
 
-// serverVariable makes the test's program an embedded server: the feature gate is global to a process.
+// serverVariable makes the test's program an embedded server. That needs a process of its own, because the
+// feature gate is global to a process.
 const serverVariable = "SHARDED_SERVER"
 
 // Values of serverVariable.
@@ -40,8 +41,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve runs an embedded server until its input ends. It tells its address. A line of input is for how long
-// it is to be down; then it is back, and answers with a line.
+// serve runs an embedded server until its input ends. It prints its address first. A line of input is the
+// time for which the server must be down. When it is up again, it prints a line.
 func serve(what string) (err error) {
 	ctx := context.Background()
 	s, err := apiserver.Start(ctx, apiserver.Options{ShardedListAndWatch: what == filtering})

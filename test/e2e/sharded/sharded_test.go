@@ -28,12 +28,12 @@ var (
 	renew    = flag.Duration("sharded.renew", 4*time.Second, "RenewDeadline")
 	retry    = flag.Duration("sharded.retry", time.Second, "RetryPeriod")
 	slack    = flag.Duration("sharded.slack", 10*time.Second,
-		"how long the machine may take for what isn't bounded; it also runs other tests")
+		"how long the machine may take for what has no bound; it also runs other tests")
 	from  = flag.Int("sharded.from", 0, "the fault to begin with")
 	kubes = flag.Bool("sharded.kube", false, "run the tests with a kube-apiserver")
 )
 
-// flags is the setting by the flags.
+// flags returns the setting that the flags ask for.
 func flags(by sharding.Field, filters bool) setting {
 	return setting{
 		replicas: *replicas, objects: *objects, field: by, slack: *slack, filters: filters,
@@ -41,7 +41,7 @@ func flags(by sharding.Field, filters bool) setting {
 	}
 }
 
-// few is how many rounds there are, by the flag or else as given.
+// few returns the number of rounds: that of the flag if it is set, otherwise n, or fewer in a short run.
 func few(n int) int {
 	switch {
 	case *rounds > 0:
@@ -52,21 +52,22 @@ func few(n int) int {
 	return n
 }
 
-// TestEmbeddedFilters has an embedded server that filters.
+// TestEmbeddedFilters uses an embedded server that filters.
 func TestEmbeddedFilters(t *testing.T) {
 	s := startEmbedded(t, filtering)
 	checkFilters(t, s, true)
 	newRig(t, s, flags(sharding.ByNamespace, true)).rounds(few(len(faults)))
 }
 
-// TestEmbeddedWhole has an embedded server that doesn't, and bakeries that are spread by their UIDs.
+// TestEmbeddedWhole uses an embedded server that doesn't filter, and bakeries that are distributed by their
+// UIDs.
 func TestEmbeddedWhole(t *testing.T) {
 	s := startEmbedded(t, whole)
 	checkFilters(t, s, false)
 	newRig(t, s, flags(sharding.ByUID, false)).rounds(few(1))
 }
 
-// TestKube has a kube-apiserver that filters.
+// TestKube uses a kube-apiserver that filters.
 func TestKube(t *testing.T) {
 	if !*kubes {
 		t.Skip("make e2e-kube runs it")
@@ -79,8 +80,8 @@ func TestKube(t *testing.T) {
 	newRig(t, s, flags(sharding.ByNamespace, true)).rounds(few(len(faults)))
 }
 
-// TestFinds has replicas that ask only before a reconcile, and take their time. One that was frozen for
-// longer than its Lease then writes what it may not, and the judge sees it.
+// TestFinds has careless replicas: they check ownership only before a reconcile, and take their time. After a
+// replica was frozen for longer than its Lease, it makes forbidden writes, and the judge must see them.
 func TestFinds(t *testing.T) {
 	setting := flags(sharding.ByNamespace, true)
 	setting.replicas, setting.objects, setting.careless = 2, 80, 200*time.Millisecond
@@ -98,11 +99,11 @@ func TestFinds(t *testing.T) {
 		}
 	}
 	if !found["after the end of its lease"] || !found["got it by token"] {
-		t.Errorf("of the writes that mustn't be, found: %v", found)
+		t.Errorf("of the forbidden writes, found: %v", found)
 	}
 }
 
-// checkFilters ends the test unless the server filters, or doesn't, as it should.
+// checkFilters ends the test unless the server filters, or doesn't, as wanted.
 func checkFilters(t *testing.T, s server, want bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

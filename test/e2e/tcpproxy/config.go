@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Before starts a proxy in front of config's API server, which runs as long as the test, and returns a config
-// that connects through it.
+// Before starts a proxy in front of config's API server. It returns a config that connects through the proxy,
+// which runs until the test ends.
 func Before(t testing.TB, config *rest.Config) (*rest.Config, *Proxy) {
 	t.Helper()
 	host, err := url.Parse(config.Host)

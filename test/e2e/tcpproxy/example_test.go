@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
-// A client that reads a stream through the proxy loses its connection, and gets another one. Before puts the
-// proxy in front of an API server.
+// A client that reads a stream through the proxy loses its connection, and gets another one. Use Before to
+// put the proxy in front of an API server.
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "hello")

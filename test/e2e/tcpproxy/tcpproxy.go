@@ -58,7 +58,7 @@ func (p *Proxy) Down() {
 	p.cut()
 }
 
-// Up ends the effect of Down.
+// Up lets connections through again.
 func (p *Proxy) Up() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

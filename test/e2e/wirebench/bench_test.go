@@ -47,7 +47,7 @@ func BenchmarkSync(b *testing.B) {
 	}, wirebench.Pairs("workloads", wirebench.Generated))
 }
 
-// definition defines workloads, whose content the server accepts as it is.
+// definition defines workloads. The server accepts any content.
 func definition() *apiextensionsv1.CustomResourceDefinition {
 	keep := true
 	group := wirebench.GroupVersion
@@ -68,10 +68,10 @@ func definition() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// version matches what an object that is to be created must not have.
+// version matches the field that an object must not have when it is created.
 var version = regexp.MustCompile(`"resourceVersion":"\d+",`)
 
-// fill creates that many objects.
+// fill creates the given number of objects.
 func fill(b *testing.B, config *rest.Config, objects int) {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {

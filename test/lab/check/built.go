@@ -35,26 +35,26 @@ var (
 	ClientGo = Implementation{"client-go", typed.clientGo}
 )
 
-// Implementations are all of them.
+// Implementations has all of them.
 var Implementations = []Implementation{Ours, Facade, ClientGo}
 
 // built is an informer.
 type built struct {
 	informer cache.SharedIndexInformer
-	// start starts it, stop waits for its end after the end of the context.
+	// start starts the informer. stop waits for its end, after the context has ended.
 	start func(context.Context)
 	stop  func()
-	// snapshot returns the store's version and contents as they are at one moment. It is nil if the informer
-	// can't say: then its methods are called, while everything waits.
+	// snapshot returns the store's version and contents of one moment. It is nil for an informer without
+	// snapshots, whose store may be read only while all goroutines wait.
 	snapshot func() (version string, objects map[cache.ObjectName]cluster.Object)
 	// handle adds a handler.
 	handle func(*observer) (cache.ResourceEventHandlerRegistration, error)
-	// list is a lister's, and find lists by the index of colors; nil if the informer has none.
+	// list lists through a lister, find through the index of colors. They are nil if the informer has no lister.
 	list func(labels.Selector) ([]cluster.Object, error)
 	find func(color string) ([]cluster.Object, error)
-	// set is not nil if the informer combines those of a set of namespaces.
+	// set is nil unless the informer combines those of a set of namespaces.
 	set namespaceSet
-	// tuning is what the informer took of the options.
+	// tuning is the part of the options' tuning that the informer heeds.
 	tuning informer.Tuning
 }
 
@@ -72,7 +72,7 @@ type typed interface {
 	clientGo(*world, *rest.Config, *cluster.Kind, options) (*built, error)
 }
 
-// types are the types of a cluster by their resource.
+// types are the types of a cluster, by resource.
 var types = map[string]typed{
 	"configmaps": of[*corev1.ConfigMap, *corev1.ConfigMapList]{},
 	"secrets":    of[*corev1.Secret, *corev1.SecretList]{},
@@ -95,7 +95,7 @@ func indexers() cache.Indexers {
 
 const colorIndex = "color"
 
-// colorsOf returns the values of the index: none, one or two.
+// colorsOf returns an object's values in the index of colors: none, one or two.
 func colorsOf(obj cluster.Object) []string {
 	switch color := obj.GetLabels()["color"]; color {
 	case "":
@@ -107,14 +107,14 @@ func colorsOf(obj cluster.Object) []string {
 	}
 }
 
-// transform is the transform of informers that have one. It writes into nothing that objects may share.
+// transform is the transform of informers that have one. It writes to nothing that objects may share.
 func transform(obj any) (any, error) {
 	o := obj.(cluster.Object)
 	o.SetAnnotations(map[string]string{"transformed": o.GetName()})
 	return o, nil
 }
 
-// alone returns an informer that is run by itself.
+// alone returns an informer that isn't part of a factory or a set.
 func (of[T, L]) alone(i cache.SharedIndexInformer) *built {
 	over := make(chan struct{})
 	started := false
@@ -143,7 +143,7 @@ func (of[T, L]) alone(i cache.SharedIndexInformer) *built {
 	}
 }
 
-// facade makes an informer of package cache over client-go's client.
+// facade makes an informer of package cache, which uses client-go's client.
 func (t of[T, L]) facade(_ *world, config *rest.Config, k *cluster.Kind, o options) (*built, error) {
 	config.Wrap(listwatch.Wrap)
 	lw, err := listerWatcher(config, k, o)
@@ -160,7 +160,7 @@ func (t of[T, L]) facade(_ *world, config *rest.Config, k *cluster.Kind, o optio
 	return b, informer.Configure(i, o.tuning)
 }
 
-// clientGo makes an informer of client-go over its client.
+// clientGo makes an informer of client-go.
 func (t of[T, L]) clientGo(_ *world, config *rest.Config, k *cluster.Kind, o options) (*built, error) {
 	lw, err := listerWatcher(config, k, o)
 	if err != nil {
@@ -184,7 +184,7 @@ func example[T runtime.Object]() runtime.Object {
 	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(runtime.Object)
 }
 
-// listerWatcher returns client-go's lister-watcher.
+// listerWatcher returns a lister-watcher of client-go.
 func listerWatcher(config *rest.Config, k *cluster.Kind, o options) (cache.ListerWatcher, error) {
 	version := k.GroupVersion()
 	config.GroupVersion, config.APIPath = &version, "/apis"
@@ -212,12 +212,12 @@ func (o options) tweak(opts *metav1.ListOptions) {
 	opts.LabelSelector, opts.FieldSelector = o.labels, o.fields
 }
 
-// listsOnly is a client that streams no lists.
+// listsOnly marks a client that doesn't support streamed lists.
 type listsOnly struct{}
 
 func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
 
-// plainClient hides everything of a client but its lists and watches.
+// plainClient hides all methods of a client except List and Watch.
 type plainClient[L runtime.Object] struct{ hidden informer.ResourceClient[L] }
 
 func (p plainClient[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {

@@ -26,24 +26,24 @@ var (
 	full    = flag.Bool("lab.full", false, "check 500 seeds, client-go too, and look for all planted bugs")
 	file    = flag.String("lab.results", "", "the file to which to append results")
 	seeds   = flag.Int("lab.seeds", 0, "how many seeds each implementation is checked with, if not 25 or 500")
-	first   = flag.Uint64("lab.first", 0, "the first of them")
+	first   = flag.Uint64("lab.first", 0, "the first seed")
 	length  = flag.Int("lab.length", 120, "how many random operations the script of a seed has")
 	only    = flag.String("lab.only", "", "the only implementation to check: ours, facade or client-go")
 	replay  = flag.String("lab.script", "", "a file with the script that TestReplay plays")
 	shrinks = flag.Bool("lab.shrink", true, "shrink the script of a failure")
-	trace   = flag.Bool("lab.trace", false, "show what was done, also if nothing failed")
+	trace   = flag.Bool("lab.trace", false, "log what was done, even if nothing failed")
 )
 
 // over is set when the remaining scripts needn't be played.
 var over atomic.Bool
 
-// unexpected has the panics that no handler was meant to make.
+// unexpected collects the panics that weren't caused by a handler on purpose.
 var unexpected sync.Map
 
 func TestMain(m *testing.M) {
 	runtimetest.WithoutErrorBackoff()
 	klog.SetLogger(logr.Discard())
-	// Handlers panic on purpose, and so that their informers go on.
+	// Handlers panic on purpose. Their informers must go on.
 	utilruntime.ReallyCrash = false
 	utilruntime.PanicHandlers = []func(context.Context, any){func(_ context.Context, reason any) {
 		if reason != any(check.Panics) {
@@ -53,14 +53,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// checked are the implementations to check. client-go's laws are counted only, unless it is the only one.
+// checked returns the implementations to check. client-go's violations are only counted, unless it is the
+// only one.
 func checked() []check.Implementation {
 	return slices.DeleteFunc(slices.Clone(check.Implementations), func(i check.Implementation) bool {
 		return *only != "" && *only != i.Name || *only == "" && !*full && i.Name == check.ClientGo.Name
 	})
 }
 
-// TestSimulated plays the scripts of many seeds. None of ours may break a law.
+// TestSimulated plays the scripts of many seeds. Our informers may not break any law.
 func TestSimulated(t *testing.T) {
 	n := *seeds
 	switch {
@@ -111,7 +112,7 @@ func TestEachFault(t *testing.T) {
 	}
 }
 
-// total sums what became of an implementation.
+// total sums up the results of an implementation.
 type total struct {
 	mu sync.Mutex
 	results.Result
@@ -145,7 +146,7 @@ func (o *total) write(t *testing.T) {
 	}
 }
 
-// TestReplay plays the script that a failure has printed.
+// TestReplay plays the script that a failed test has printed.
 func TestReplay(t *testing.T) {
 	if *replay == "" {
 		t.Skip("no script: set -lab.script")
@@ -163,7 +164,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// play plays a script. If it fails, the shrinker cuts it, and the test fails with what is left.
+// play plays a script. If a law is broken, it shrinks the script, and the test fails with the rest.
 func play(t *testing.T, i check.Implementation, s check.Script) check.Result {
 	t.Helper()
 	if over.Load() {
@@ -188,7 +189,7 @@ func play(t *testing.T, i check.Implementation, s check.Script) check.Result {
 		return result
 	}
 	t.Error(result.Violation)
-	// The testing package starts no more tests then, but goes on with the parallel ones.
+	// The testing package starts no more tests then, but parallel ones that have begun go on.
 	over.Store(flag.Lookup("test.failfast").Value.String() == "true")
 	if *shrinks {
 		s.Faults = result.Faults
@@ -200,14 +201,14 @@ func play(t *testing.T, i check.Implementation, s check.Script) check.Result {
 	return result
 }
 
-// The limits of shrinking. What fails depends on how goroutines are scheduled, too, so each shorter script
-// has several chances.
+// The limits of shrinking. Whether a script fails also depends on how goroutines are scheduled, so each
+// shorter script is tried several times.
 const (
 	chances    = 3
 	longEnough = 5 * time.Minute
 )
 
-// smallest shrinks a script, as long as the same law is broken.
+// smallest shrinks a script as long as it breaks the same law.
 func smallest(
 	t *testing.T, i check.Implementation, s check.Script, failed check.Result,
 ) (check.Script, check.Result) {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubewright/kubewright/test/lab/check"
 )
 
-// TestNothingIsKept checks that informers which have stopped leave no memory behind: to play the same scripts
-// again and again needs no more of it.
+// TestNothingIsKept checks that stopped informers leave no memory behind: the heap doesn't grow when the same
+// scripts are played again and again.
 func TestNothingIsKept(t *testing.T) {
 	const scripts, rounds = 5, 5
 	round := func(i check.Implementation) {
@@ -40,7 +40,7 @@ func TestNothingIsKept(t *testing.T) {
 // live returns the size of the heap when everything that can be freed has been.
 func live() uint64 {
 	var stats runtime.MemStats
-	for range 3 { // finalizers and pools let go with the next collection
+	for range 3 { // finalizers and pools free memory only at the next collection
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&stats)

@@ -29,13 +29,13 @@ func (s *subject) check() {
 			s.checkHandler(b, objects)
 		}
 	}
-	// What waits for a handler when its namespace leaves a set is never told.
+	// A handler doesn't receive the events that are still pending when its namespace leaves a set.
 	if s.twins[0] != nil && s.twins[1] != nil && !s.left {
 		s.checkTwins()
 	}
 }
 
-// checkVersion checks that neither the version nor the sync goes back.
+// checkVersion checks that the version doesn't go back, and that an informer that has synced stays so.
 func (s *subject) checkVersion() {
 	if v := number(s.informer.LastSyncResourceVersion()); v < s.version {
 		s.world.law("no version goes back", "%v was at %d and is at %d", s, s.version, v)
@@ -49,14 +49,14 @@ func (s *subject) checkVersion() {
 	s.synced = synced
 }
 
-// complain reports what a handler's record found.
+// complain reports a problem that a handler's recorder found.
 func (s *subject) complain(b *observer) {
 	if problems := b.Problems(); len(problems) > 0 {
 		s.world.law("what handlers are told replays to the store", "%v: %s", b, problems[0])
 	}
 }
 
-// checkHandler checks that a handler knows what is in the store.
+// checkHandler checks that a handler has received what is in the store.
 func (s *subject) checkHandler(b *observer, objects map[cache.ObjectName]cluster.Object) {
 	if told, stored := b.Versions(), versionsOf(objects); !maps.Equal(told, stored) {
 		s.world.law("what handlers are told replays to the store",
@@ -72,8 +72,8 @@ func versionsOf(objects map[cache.ObjectName]cluster.Object) map[cache.ObjectNam
 	return record.Versions(slices.Collect(maps.Values(objects)))
 }
 
-// checkTwins checks that the typed and the untyped handler were told the same of each object, in the same
-// order.
+// checkTwins checks that the typed and the untyped handler received the same events of each object, in the
+// same order.
 func (s *subject) checkTwins() {
 	typed, untyped := byObject(s.twins[0].Events()), byObject(s.twins[1].Events())
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(typed)), slices.Collect(maps.Keys(untyped))) {
@@ -93,7 +93,7 @@ func byObject(events []record.Event) map[cache.ObjectName][]record.Event {
 	return of
 }
 
-// checkReads checks that all ways to read the store find what a scan of it finds.
+// checkReads checks that every way to read the store finds what a scan of the store finds.
 func (s *subject) checkReads(objects map[cache.ObjectName]cluster.Object) {
 	differs := func(how string, got []cluster.Object, err error, matches func(cluster.Object) bool) {
 		var want []cluster.Object
@@ -177,7 +177,7 @@ func (s *subject) checkEqual() {
 	}
 }
 
-// checkTold checks that the handlers know what the store has, unless they are blocked.
+// checkTold checks that the handlers have received what the store has, unless they are blocked.
 func (s *subject) checkTold() {
 	_, objects := s.contents()
 	for _, b := range s.observers {

@@ -37,7 +37,7 @@ type handlerOptions struct {
 	coalesce, contain bool
 }
 
-// observer is a handler that records what it is told, and checks it.
+// observer is a handler that records its calls, and checks them.
 type observer struct {
 	*record.Recorder[cluster.Object]
 	subject *subject
@@ -45,11 +45,11 @@ type observer struct {
 	number  int
 
 	registration cache.ResourceEventHandlerRegistration
-	// gate, for a blocked handler, is closed when it is released.
+	// gate is closed when a blocked handler is released.
 	gate     chan struct{}
 	released bool
 	inside   atomic.Int32
-	// gone is set when it was removed, or the informer has stopped.
+	// gone is set when the handler was removed, or the informer has stopped.
 	gone atomic.Bool
 
 	mu sync.Mutex
@@ -80,15 +80,15 @@ func (b *observer) release() {
 	}
 }
 
-// keepsUp reports whether the handler has been told everything once all goroutines wait.
+// keepsUp reports whether the handler has no backlog while all goroutines wait.
 func (b *observer) keepsUp() bool {
 	return b.options.manner == quick || b.options.manner == blocked && b.released
 }
 
-// Panics is what observers panic with, if they are meant to.
+// Panics is the value that observers panic with on purpose.
 const Panics = "a handler panics, as it is meant to"
 
-// call makes a call of the handler: it checks, takes its time, and records.
+// call is the body of each call of the handler: it checks, takes its time, and records.
 func (b *observer) call(record func()) {
 	w := b.subject.world
 	if b.inside.Add(1) != 1 {
@@ -128,7 +128,7 @@ func (b *observer) grows(obj metav1.Object, same bool) {
 
 func (b *observer) OnAdd(obj cluster.Object, initial bool) {
 	b.call(func() {
-		// A namespace that is added again brings the objects that it had.
+		// A namespace that is added again delivers its objects again, at versions that the handler has seen.
 		b.grows(obj, b.subject.set != nil)
 		b.Recorder.OnAdd(obj, initial && b.subject.set == nil)
 	})
@@ -150,7 +150,7 @@ func (b *observer) OnDelete(gone cache.DeletedObject[cluster.Object]) {
 	})
 }
 
-// untypedObserver is an observer as client-go's untyped handler.
+// untypedObserver makes an observer an untyped handler of client-go.
 type untypedObserver struct{ *observer }
 
 func (h untypedObserver) OnAdd(obj any, initial bool) {
@@ -172,7 +172,7 @@ func (h untypedObserver) OnDelete(obj any) {
 	h.observer.OnDelete(cache.DeletedObject[cluster.Object]{OptionalObj: obj.(cluster.Object)})
 }
 
-// typedObserver is an observer as a typed handler.
+// typedObserver makes an observer a typed handler.
 type typedObserver[T interface {
 	comparable
 	cluster.Object

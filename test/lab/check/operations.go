@@ -16,7 +16,7 @@ import (
 	"github.com/kubewright/kubewright/test/lab/cluster"
 )
 
-// There are few names, so that much happens to each.
+// There are few names, so that many operations hit each object.
 var namespaces = []string{"n0", "n1", "n2"}
 
 const objects = 5
@@ -24,7 +24,7 @@ const objects = 5
 // maxSubjects is how many informers there are at a time.
 const maxSubjects = 5
 
-// operations are what a script can do, and how often each is drawn.
+// operations are the operations of scripts, with the weight by which each is drawn.
 var operations = []struct {
 	do     string
 	weight int
@@ -82,7 +82,7 @@ var operations = []struct {
 	}},
 }
 
-// doing returns what an operation does, nil if there is none of that name.
+// doing returns the function of an operation, nil if there is none of that name.
 func doing(name string) func(*world, *rand.Rand) {
 	for _, row := range operations {
 		if row.do == name {
@@ -103,7 +103,7 @@ func (w *world) pick(r *rand.Rand) (*cluster.Kind, cache.ObjectName) {
 	return k, cache.NewObjectName(namespaces[r.IntN(len(namespaces))], fmt.Sprint("o", r.IntN(objects)))
 }
 
-// present draws a name that there is, or any if there is none.
+// present draws an object that exists, or any name if there is none.
 func (w *world) present(r *rand.Rand) (*cluster.Kind, cache.ObjectName) {
 	k, name := w.pick(r)
 	state, _ := k.Now()
@@ -175,7 +175,7 @@ func relabel(obj cluster.Object, r *rand.Rand) {
 	obj.SetLabels(labels)
 }
 
-// fill sets what else an object has.
+// fill sets the rest of an object.
 func fill(obj cluster.Object, r *rand.Rand) {
 	text := fmt.Sprintf("%s \"%d\" <\u00e9\u4e16\U0001f600>", obj.GetName(), r.IntN(100))
 	switch obj := obj.(type) {
@@ -190,7 +190,7 @@ func fill(obj cluster.Object, r *rand.Rand) {
 	}
 }
 
-// subject draws an informer, nil if there is none.
+// subject draws an informer. It returns nil if there is none.
 func (w *world) subject(r *rand.Rand) *subject {
 	n := r.Uint64()
 	if len(w.subjects) == 0 {
@@ -233,7 +233,7 @@ func (w *world) leave(r *rand.Rand) {
 	}
 }
 
-// release lets the blocked handlers of an informer go on.
+// release unblocks the blocked handlers of an informer.
 func (w *world) release(r *rand.Rand) {
 	s := w.subject(r)
 	if s == nil {

@@ -22,7 +22,7 @@ const (
 	ofSet                 // by a set of namespaces
 )
 
-// options are those of an informer. An implementation that lacks one ignores it.
+// options are those of an informer. An implementation ignores the options that it doesn't have.
 type options struct {
 	kind      int
 	sort      sort
@@ -34,7 +34,7 @@ type options struct {
 
 	protobuf      bool
 	noWatchList   bool
-	plain         bool // the client hides that it can be streamed
+	plain         bool // the client doesn't show that it can stream
 	off           bool // streaming is off
 	keepUnchanged bool
 	shareValues   bool
@@ -74,7 +74,7 @@ func drawOptions(r *rand.Rand, kinds int) options {
 	return o
 }
 
-// String lists what isn't as usual.
+// String lists the options that aren't the default.
 func (o options) String() string {
 	var b strings.Builder
 	b.WriteString([]string{"alone", "of a factory", "of a set of namespaces"}[o.sort])
@@ -99,7 +99,7 @@ func (o options) String() string {
 	return b.String()
 }
 
-// scope is which objects of a type an informer is about.
+// scope selects the objects of a type that an informer has.
 type scope struct {
 	labels labels.Selector
 	fields fields.Selector

@@ -71,7 +71,7 @@ func (t of[T, L]) ours(w *world, config *rest.Config, k *cluster.Kind, o options
 	return b, nil
 }
 
-// widen returns the same objects as a slice of the interface.
+// widen converts a slice to one of the interface.
 func widen[T cluster.Object](list []T, err error) (objects []cluster.Object, _ error) {
 	for _, obj := range list {
 		objects = append(objects, obj)
@@ -79,7 +79,7 @@ func widen[T cluster.Object](list []T, err error) (objects []cluster.Object, _ e
 	return objects, err
 }
 
-// handle adds a handler in one of the ways that there are.
+// handle adds a handler, by the method that fits its options.
 func (of[T, L]) handle(
 	i cache.SharedIndexInformer, h *observer,
 ) (cache.ResourceEventHandlerRegistration, error) {
@@ -93,7 +93,7 @@ func (of[T, L]) handle(
 	case ok:
 		return informer.AddEventHandler(i, untypedObserver{h}, options)
 	}
-	// An informer of a set of namespaces knows client-go's options only.
+	// An informer of a set of namespaces only has client-go's options.
 	theirs := cache.HandlerOptions{ResyncPeriod: options.ResyncPeriod}
 	if h.options.typed {
 		return informer.Typed[T](i).AddTypedEventHandler(typedObserver[T]{h}, theirs)
@@ -138,7 +138,7 @@ func (t of[T, L]) factoryFor(w *world, o options) (*factory.Factory[any], error)
 		return nil, err
 	}
 	if err := factory.OnCreate(f, func(i cache.SharedIndexInformer) error {
-		// A factory's informers have the index of namespaces from the beginning.
+		// A factory's informers already have the index of namespaces.
 		more := indexers()
 		delete(more, cache.NamespaceIndex)
 		if err := i.AddIndexers(more); err != nil {
@@ -151,7 +151,7 @@ func (t of[T, L]) factoryFor(w *world, o options) (*factory.Factory[any], error)
 	return f, factory.TweakListOptions(f, example[T](), o.tweak)
 }
 
-// ofFactory makes an informer by a factory, which releases it in the end.
+// ofFactory makes an informer by a factory. Its stop releases it.
 func (t of[T, L]) ofFactory(
 	w *world, c *client.Resource[T, L], k *cluster.Kind, o options,
 ) (*built, error) {
@@ -166,7 +166,7 @@ func (t of[T, L]) ofFactory(
 	i := access.Informer()
 	return &built{
 		informer: i,
-		// Only the release stops the informer.
+		// Only Release stops the informer.
 		start: func(ctx context.Context) { f.StartWithContext(context.WithoutCancel(ctx)) },
 		stop: func() {
 			if err := factory.Release(f, i); err != nil {

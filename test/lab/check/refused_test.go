@@ -7,8 +7,8 @@ import (
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
-// TestRefusedWatches answers watches with a content type that no client knows, while the informers run on.
-// client-go's leave the response open, a connection each; ours don't.
+// TestRefusedWatches answers watches with a content type that no client can decode, while the informers run
+// on. client-go's informers leave the responses open, with a connection for each; ours don't.
 func TestRefusedWatches(t *testing.T) {
 	refused := fault.Script{{Request: fault.Request{Kind: fault.Watch}, Fault: "wrong-content-type"}}
 	for _, i := range check.Implementations {

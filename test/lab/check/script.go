@@ -9,22 +9,22 @@ import (
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
-// Op is one operation. What it does follows from N and from what is there.
+// Op is one operation. Its effect depends on N and on the state of the world.
 type Op struct {
 	Do string
 	N  uint64
 }
 
-// Script is what happens.
+// Script is what to play.
 type Script struct {
 	Ops []Op
 	// Faults is the plan of the proxy.
 	Faults fault.Plan
-	// Wrong says that the faults may be of class Wrong, so that most laws don't hold.
+	// Wrong means that the faults may be of class Wrong, so that most laws don't hold.
 	Wrong bool
 }
 
-// everyWrong is how many seeds there are for each one whose faults may be of class Wrong.
+// everyWrong: one in so many seeds has faults of class Wrong.
 const everyWrong = 5
 
 // Generate returns the script of a seed, with that many random operations.
@@ -57,8 +57,8 @@ func Generate(seed uint64, length int) Script {
 			faults = append(faults, f)
 		}
 	}
-	// A few of them, so that seeds differ; every fifth seed has none, so that what goes wrong without the
-	// proxy shows without it.
+	// Only a few faults each, so that seeds differ. On average every fifth script has none, so that bugs that
+	// don't need the proxy show without it.
 	r.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
 	if n := min(1+r.IntN(8), len(faults)); r.IntN(5) > 0 {
 		s.Faults = fault.Random{Seed: seed, Rate: 0.1 + 0.5*r.Float64(), Faults: faults[:n]}
@@ -66,7 +66,7 @@ func Generate(seed uint64, length int) Script {
 	return s
 }
 
-// String returns the script as text that ParseScript reads, if its faults are written down.
+// String returns the script as text for ParseScript. The faults must be a fault.Script.
 func (s Script) String() string {
 	var b strings.Builder
 	if s.Wrong {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
-// Shrink returns a shorter script that still fails: operations and faults without which it fails as well are
-// cut. The faults of s have to be written down.
+// Shrink returns a shorter script that still fails: it cuts the operations and faults that the failure
+// doesn't need. The faults of s must be a fault.Script.
 func Shrink(s Script, fails func(Script) bool) Script {
 	for {
 		before := len(s.Ops)
@@ -22,7 +22,7 @@ func Shrink(s Script, fails func(Script) bool) Script {
 }
 
 // minimize is delta debugging: it cuts pieces of a list, first halves and in the end single elements, as long
-// as what is left fails. The result is a list of which no single element can be cut.
+// as the rest fails. No single element of the result can be cut.
 func minimize[L ~[]E, E any](list L, fails func(L) bool) L {
 	for size := (len(list) + 1) / 2; size > 0; {
 		cut := false

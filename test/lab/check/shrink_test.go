@@ -9,7 +9,8 @@ import (
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
-// TestShrink gives the shrinker failures that need some of the operations and faults: these are left.
+// TestShrink gives the shrinker failures that need some of the operations and faults. Only those must be
+// left.
 func TestShrink(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -47,7 +48,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// TestScriptsAreText checks that a script can be written down and read again.
+// TestScriptsAreText checks that a script survives String and ParseScript.
 func TestScriptsAreText(t *testing.T) {
 	for seed := range uint64(20) {
 		s := check.Generate(seed, 50)

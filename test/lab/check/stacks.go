@@ -9,7 +9,7 @@ import (
 // bubbleNumber matches the number of a goroutine's bubble in its first line.
 var bubbleNumber = regexp.MustCompile(`synctest bubble (\d+)`)
 
-// bubbleStacks returns the stacks of the other goroutines of the caller's bubble, without those that run the
+// bubbleStacks returns the stacks of the other goroutines of the caller's bubble, except those that run the
 // bubble's test.
 func bubbleStacks() string {
 	own := bubbleNumber.FindString(stacks(false))

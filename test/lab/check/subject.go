@@ -22,15 +22,15 @@ type subject struct {
 	scope   scope
 	cancel  context.CancelFunc
 
-	// twins came together, before the start, and stay: a typed and an untyped handler.
+	// twins are a typed and an untyped handler. They are added together, before the start, and stay.
 	twins [2]*observer
 	// observers are all that are registered, the twins included.
 	observers []*observer
 	handlers  int
-	// version is the last that the informer said it was at, synced is set once it has synced.
+	// version is the last LastSyncResourceVersion. synced is set once the informer has synced.
 	version int64
 	synced  bool
-	// left says that a namespace has left the set.
+	// left means that a namespace has left the set.
 	left bool
 }
 
@@ -63,14 +63,14 @@ func (w *world) watch(o options, seed uint64) {
 	w.subjects = append(w.subjects, s)
 }
 
-// client is how the proxy calls the informer.
+// client returns the name of the informer in the proxy's requests.
 func (s *subject) client() string { return fmt.Sprintf("i%d", s.number) }
 
-// register adds a handler. It returns nil if that failed.
+// register adds a handler. It returns nil if that fails.
 func (s *subject) register(o handlerOptions, seed uint64) *observer {
 	if s.set != nil && (o.manner == slow || o.manner == blocked) {
-		// Handlers of a set are called under a mutex, and while somebody waits for a mutex, the clock of a
-		// bubble stands still.
+		// Handlers of a set are called under a mutex. While a goroutine waits for a mutex, the clock of a bubble
+		// stands still.
 		o.manner = quick
 	}
 	s.handlers++
@@ -137,7 +137,7 @@ func arrives(c <-chan struct{}) bool {
 	}
 }
 
-// wanted returns what the informer makes of a state of its type.
+// wanted returns what the informer should hold for a state of its type.
 func (s *subject) wanted(state cluster.State) map[cache.ObjectName]cluster.Object {
 	in := func(namespace string) bool { return s.options.namespace == "" || s.options.namespace == namespace }
 	if s.built != nil && s.set != nil {
@@ -156,8 +156,8 @@ func (s *subject) wanted(state cluster.State) map[cache.ObjectName]cluster.Objec
 	return wanted
 }
 
-// contents returns the version and the contents of the store. Unless the informer has snapshots, it is for
-// use while everything waits.
+// contents returns the version and the contents of the store. If the informer has no snapshots, call it only
+// while all goroutines wait.
 func (s *subject) contents() (string, map[cache.ObjectName]cluster.Object) {
 	if s.snapshot != nil {
 		return s.snapshot()
@@ -211,7 +211,7 @@ func show(objects map[cache.ObjectName]cluster.Object) string {
 	return names(all)
 }
 
-// number parses a version, 0 for none.
+// number parses a version. It returns 0 if there is none.
 func number(version string) int64 {
 	v, _ := strconv.ParseInt(version, 10, 64)
 	return v

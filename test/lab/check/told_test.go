@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
-// TestTold: when a server has broken its contract, the status of our informers says so, unless nothing on the
-// wire shows it.
+// TestTold: when a server has broken its contract, the status of our informers reports it, unless nothing on
+// the wire shows it.
 func TestTold(t *testing.T) {
 	for _, i := range []Implementation{Ours, Facade} {
 		for _, f := range fault.All() {
@@ -45,7 +45,7 @@ func told(t *testing.T, i Implementation, f fault.Fault, kind fault.Kind, protob
 		step.After = several + 1 // the initial events and their end
 	}
 	if f.Name == "stale-list" {
-		step.Nth = 0 // the first list of a kind is remembered, and the first of all is one of its own
+		step.Nth = 0 // the third list is the first stale one: the initial list differs, it has a limit
 	}
 	faced(t, i, step, kind, protobuf, func(w *world, s *subject) {
 		if f.Name == "stale-list" {
@@ -71,8 +71,7 @@ func told(t *testing.T, i Implementation, f fault.Fault, kind fault.Kind, protob
 	})
 }
 
-// TestInitialEventsHaveNoOrder: what is wrong with the order of initial events, or comes twice among them,
-// does no harm.
+// TestInitialEventsHaveNoOrder: initial events that come in the wrong order or twice do no harm.
 func TestInitialEventsHaveNoOrder(t *testing.T) {
 	for _, i := range []Implementation{Ours, Facade} {
 		for _, name := range []string{"duplicate-events", "repeated-events", "swapped-events"} {
@@ -87,7 +86,7 @@ func TestInitialEventsHaveNoOrder(t *testing.T) {
 // several is how many objects there are.
 const several = 4
 
-// faced lets an informer face a fault while objects change, and calls then.
+// faced makes a fault happen to an informer while objects change, then calls then.
 func faced(
 	t *testing.T, i Implementation, step fault.Step, kind fault.Kind, protobuf bool, then func(*world, *subject),
 ) {
@@ -126,7 +125,7 @@ func faced(
 	})
 }
 
-// put writes the nth of the objects, the text being n.
+// put writes the nth object, with n as its text.
 func (w *world) put(n int) {
 	name := cache.NewObjectName("n0", fmt.Sprint("o", n%several))
 	w.cluster.Put(w.cluster.Kinds()[0], name, func(obj cluster.Object) {

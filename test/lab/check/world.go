@@ -22,11 +22,11 @@ import (
 
 // Violation is a law that was broken.
 type Violation struct {
-	// Law is which one. What says by whom and how.
+	// Law is the law, What the informer and the details.
 	Law, What string
 }
 
-// The laws that tests tell from the others.
+// The laws that tests refer to.
 const (
 	Converges = "everything converges"
 	Hangs     = "nothing hangs"
@@ -35,18 +35,18 @@ const (
 
 func (v Violation) String() string { return v.Law + ": " + v.What }
 
-// Result is what came of a script.
+// Result is the result of a script.
 type Result struct {
 	// Violation is the first one, nil if all laws hold.
 	Violation *Violation
-	// Trace says what was done, one line an operation. Faults are those that happened.
+	// Trace has a line for each operation. Faults are those that happened.
 	Trace  []string
 	Faults fault.Script
-	// Calls is how many events the handlers recorded, Informers how many informers there were.
+	// Calls is the number of events that the handlers recorded, Informers that of informers.
 	Calls, Informers int
 }
 
-// world is where a script is played.
+// world is the state of a script that is being played.
 type world struct {
 	implementation Implementation
 	wrong          bool
@@ -70,7 +70,7 @@ type world struct {
 // Play plays a script in a bubble of its own.
 func Play(t *testing.T, i Implementation, s Script) (result Result) {
 	defer func() {
-		// If goroutines are left, the bubble panics in the end.
+		// If goroutines are left, the bubble panics at its end.
 		if reason := recover(); reason != nil && result.Violation == nil {
 			result.Violation = &Violation{Hangs, fmt.Sprint(reason)}
 		}
@@ -99,7 +99,7 @@ func (w *world) result() Result {
 		Informers: w.made}
 }
 
-// fail records that a law was broken, if it is the first. It is safe for concurrent use.
+// fail records a broken law, if it is the first. It is safe for concurrent use.
 func (w *world) fail(law, format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,7 +123,7 @@ func (w *world) failed() bool {
 	return w.violation != nil
 }
 
-// say adds to the trace.
+// say adds a line to the trace.
 func (w *world) say(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,8 +131,7 @@ func (w *world) say(format string, args ...any) {
 		fmt.Sprintf(format, args...))
 }
 
-// play does the operations, and then what every script ends with: a time of quiet, and the stop of
-// everything.
+// play does the operations and then what every script ends with: a time of quiet, and the stop of everything.
 func (w *world) play(ops []Op) {
 	ctx, stop := context.WithCancel(w.ctx)
 	var running sync.WaitGroup
@@ -159,7 +158,7 @@ func (w *world) play(ops []Op) {
 	w.proxy.Close()
 }
 
-// do does an operation. No panic of a handler may come out of it.
+// do does an operation. A handler's panic must not reach it.
 func (w *world) do(op Op) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -182,7 +181,7 @@ func (w *world) end(i int) {
 	s.end()
 }
 
-// settle waits until everything waits, and checks all laws.
+// settle waits until all goroutines wait, and checks all laws.
 func (w *world) settle() {
 	synctest.Wait()
 	for _, s := range w.subjects {
@@ -190,22 +189,22 @@ func (w *world) settle() {
 	}
 }
 
-// The times that quiet takes beside the bounds of faults.
+// The times that quiet allows beside the bounds of faults.
 const (
 	// untilTold is longer than slow and panicking handlers need for their backlog.
 	untilTold = 10 * time.Minute
-	// untilListed is longer than a list takes after the one that failed last.
+	// untilListed is longer than it takes to list again after the last failed list.
 	untilListed = 2 * time.Minute
 	// aMoment is how long requests take.
 	aMoment = 10 * time.Second
 )
 
-// quiet ends all faults. Then everything has to be as on the server, each informer within the bounds of the
-// faults that it met with, and to follow what happens next.
+// quiet ends all faults. Then each informer must have what the server has, within the bounds of its faults,
+// and must follow further changes.
 func (w *world) quiet() {
 	r := rand.New(rand.NewPCG(uint64(w.op), 3))
 	w.proxy.Calm()
-	for range 10 { // so that there is something that a silent watch misses
+	for range 10 { // a silent watch must have missed something
 		w.write(r)
 	}
 	bounds := w.bounds()
@@ -245,7 +244,7 @@ func (w *world) checkEqual() {
 	}
 }
 
-// checkOpen checks that an informer holds no more than one response open for each namespace that it lists.
+// checkOpen checks that an informer has at most one response open for each namespace that it lists.
 func (w *world) checkOpen() {
 	type place struct{ client, namespace string }
 	open := map[place]int{}
@@ -256,13 +255,14 @@ func (w *world) checkOpen() {
 	}
 }
 
-// bound is how long an informer may take to get over the faults that it met with.
+// bound is how long an informer may take to recover from its faults.
 type bound struct {
 	subject *subject
 	by      time.Duration
 }
 
-// bounds are those of all informers. Those that share the limiter may have to wait for each other.
+// bounds returns the bounds of all informers. Informers that share the limiter may have to wait for each
+// other.
 func (w *world) bounds() (bounds []bound) {
 	met := map[string]fault.Script{}
 	for _, step := range w.proxy.Trace() {
@@ -315,7 +315,7 @@ func (w *world) checkNothingLeft() {
 	}
 }
 
-// Text is a result for people.
+// Text describes a result for people.
 func (r Result) Text() string {
 	var b strings.Builder
 	for _, line := range r.Trace {

@@ -1,5 +1,5 @@
-// Package cluster is an API server in memory for several types, of which it remembers every state. Its
-// versions count the writes to all types, as etcd's do.
+// Package cluster is an API server in memory for several types. It remembers every state. Its versions count
+// the writes to all types, as etcd's do.
 package cluster
 
 import (
@@ -18,7 +18,7 @@ import (
 // Object is an API object.
 type Object = runtimetest.Object
 
-// State is the objects of one type at one version. Nobody changes it or its objects.
+// State is the objects of one type at one version. It is read-only, and so are its objects.
 type State map[cache.ObjectName]Object
 
 // Cluster is the server. It serves lists and watches over HTTP, see [Cluster.ServeHTTP]; writes are methods.
@@ -38,8 +38,8 @@ func New() *Cluster {
 // Kinds returns the types that the cluster has, always in the same order.
 func (c *Cluster) Kinds() []*Kind { return c.kinds }
 
-// Put updates the object of that name, or creates it if there is none, and returns its version. change gets a
-// copy of the present state, or a new object; it must not change the metadata that servers set.
+// Put updates an object, or creates it if it doesn't exist, and returns its version. change gets a copy of
+// the present state, or a new object. It must not change the metadata that servers set.
 func (c *Cluster) Put(k *Kind, name cache.ObjectName, change func(Object)) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,8 +56,7 @@ func (c *Cluster) Put(k *Kind, name cache.ObjectName, change func(Object)) strin
 	return c.write(k, name, func() { k.server.update(obj) })
 }
 
-// Remove deletes the object of that name, if there is one. As long as it has finalizers it is only marked as
-// deleted.
+// Remove deletes an object if it exists. While the object has finalizers it is only marked as deleted.
 func (c *Cluster) Remove(k *Kind, name cache.ObjectName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +74,7 @@ func (c *Cluster) Remove(k *Kind, name cache.ObjectName) {
 	}
 }
 
-// Finish removes the finalizers of the object of that name, which ends it if it is marked as deleted.
+// Finish removes the finalizers of an object. That deletes the object if it is marked as deleted.
 func (c *Cluster) Finish(k *Kind, name cache.ObjectName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,8 +90,8 @@ func (c *Cluster) Finish(k *Kind, name cache.ObjectName) {
 	}
 }
 
-// write does a write to one object of k, as one version of all kinds. The caller holds mu, so nobody asks for
-// the state of a version that an informer has received before that state is known.
+// write does a write to one object of k, as one version of all kinds. The caller holds mu, so that At doesn't
+// miss the state of a version that an informer has already received.
 func (c *Cluster) write(k *Kind, name cache.ObjectName, do func()) (version string) {
 	for _, other := range c.kinds {
 		if other != k {
@@ -111,7 +110,7 @@ func (c *Cluster) write(k *Kind, name cache.ObjectName, do func()) (version stri
 	return k.server.Version()
 }
 
-// Compact drops the history of all types: what asks for an earlier version has expired.
+// Compact drops the history of all types: requests for an earlier version have expired.
 func (c *Cluster) Compact() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +127,7 @@ func (c *Cluster) Bookmark() {
 	}
 }
 
-// CloseWatches ends all open watches in good order.
+// CloseWatches ends all open watches without an error.
 func (c *Cluster) CloseWatches() {
 	for _, k := range c.kinds {
 		k.server.CloseWatches()
@@ -174,7 +173,7 @@ func (c *Cluster) Run(ctx context.Context) {
 	}
 }
 
-// At returns the state of a type at a version, false for a version that there has not been.
+// At returns the state of a type at a version, false if there was no such version.
 func (k *Kind) At(version string) (State, bool) {
 	v, err := strconv.ParseInt(version, 10, 64)
 	k.cluster.mu.Lock()

@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestServed checks that, over HTTP, in JSON and protobuf, a list shows the state that the cluster remembers
-// of its version, in one namespace and in all, and that a watch leads from there to the present state.
+// TestServed checks that, over HTTP, in JSON and protobuf, in one namespace and in all, a list shows the
+// state that the cluster remembers of its version, and that a watch leads from there to the present state.
 func TestServed(t *testing.T) {
 	for _, media := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		for _, namespace := range []string{"", "n1"} {
@@ -87,7 +87,7 @@ func served(t *testing.T, media, namespace string, seed uint64) {
 	}
 }
 
-// arrived yields the events of a watch until none comes while everything waits.
+// arrived yields the events of a watch until all goroutines wait and no event comes.
 func arrived(w watch.Interface) iter.Seq[watch.Event] {
 	return func(yield func(watch.Event) bool) {
 		for {
@@ -104,7 +104,7 @@ func arrived(w watch.Interface) iter.Seq[watch.Event] {
 	}
 }
 
-// change makes a random write. Some objects have a finalizer, so that they are deleted in two steps.
+// change makes a random write. Some objects have a finalizer, so that their deletion takes two steps.
 func change(c *cluster.Cluster, r *rand.Rand) {
 	k := c.Kinds()[r.IntN(3)]
 	name := cache.NewObjectName(fmt.Sprint("n", r.IntN(2)), fmt.Sprint("o", r.IntN(4)))
@@ -152,7 +152,7 @@ func put(objects map[cache.ObjectName]string, obj runtime.Object) {
 	objects[cache.MetaObjectToName(o)] = o.GetResourceVersion()
 }
 
-// within returns the versions of the objects of a namespace, of all if it is empty.
+// within returns the versions of the objects of a namespace, or of all objects if the namespace is empty.
 func within(state cluster.State, namespace string) map[cache.ObjectName]string {
 	versions := map[cache.ObjectName]string{}
 	for name, obj := range state {

@@ -23,7 +23,7 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}.Request(w, r, namespace)
 }
 
-// find returns what a path is about, nil if that is nothing of the cluster's.
+// find returns the type and the namespace of a path. The type is nil if the cluster doesn't serve the path.
 func (c *Cluster) find(path string) (k *Kind, namespace string) {
 	for _, k := range c.kinds {
 		root := fmt.Sprintf("/apis/%s/%s/", k.Group, k.Version)

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// respond returns a response of the proxy's own.
+// respond returns a response that the proxy makes itself.
 func respond(code int, contentType string, body []byte) *http.Response {
 	return &http.Response{
 		Status: strconv.Itoa(code) + " " + http.StatusText(code), StatusCode: code,
@@ -21,7 +21,7 @@ func respond(code int, contentType string, body []byte) *http.Response {
 	}
 }
 
-// refuse returns a response that says why there is no other.
+// refuse returns a response that consists of a status.
 func refuse(status *metav1.Status) *http.Response {
 	resp := respond(int(status.Code), "application/json", must(json.Marshal(status)))
 	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
@@ -35,7 +35,7 @@ func refusing(code int32, reason metav1.StatusReason) func(*exchange) (*http.Res
 	return func(*exchange) (*http.Response, error) { return refuse(statusOf(code, reason)), nil }
 }
 
-// refusingWhile returns a fault that answers the requests that are covered with a status, for a while.
+// refusingWhile returns a fault that answers all covered requests with a status, for the time of the step.
 func refusingWhile(
 	covers func(*exchange, Request) bool, code int32, reason metav1.StatusReason,
 ) func(*exchange) (*http.Response, error) {
@@ -52,14 +52,14 @@ func whole(resp *http.Response) ([]byte, error) {
 	return io.ReadAll(resp.Body)
 }
 
-// setBody gives a response another body, which it announces as complete.
+// setBody replaces the body of a response, and announces its length.
 func setBody(resp *http.Response, body []byte) {
 	resp.Header.Set("Content-Length", strconv.Itoa(len(body)))
 	resp.ContentLength = int64(len(body))
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 }
 
-// endingBody gives a beginning, then an error.
+// endingBody returns what its Reader has, then an error.
 type endingBody struct {
 	io.Reader
 	io.Closer
@@ -74,7 +74,7 @@ func (b *endingBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// setEnd makes a response break off after body.
+// setEnd makes a response break off after body, with an error.
 func setEnd(resp *http.Response, body []byte, end error) {
 	resp.Header.Del("Content-Length")
 	resp.ContentLength = -1

@@ -25,7 +25,7 @@ const (
 	changes = 10
 )
 
-// api is an API server of config maps whose watches always tell of the same changes.
+// api is an API server of config maps. Every watch sends the same changes.
 type api struct {
 	mu   sync.Mutex
 	seen []seen
@@ -33,7 +33,7 @@ type api struct {
 	version int
 }
 
-// seen is a request, and how long after the start of the bubble it came.
+// seen is a request, and when it came, counted from the start of the bubble.
 type seen struct {
 	query string
 	at    time.Time
@@ -121,7 +121,7 @@ func configMap(name, version int) *corev1.ConfigMap {
 	}
 }
 
-// encoding is one of Kubernetes' own.
+// encoding is one of Kubernetes' encodings.
 type encoding struct{ runtime.SerializerInfo }
 
 func encodingOf(mediaType string) (encoding, bool) {
@@ -138,7 +138,7 @@ func (e encoding) encode(obj runtime.Object) []byte {
 	return data
 }
 
-// list decodes a list to "name@version" for each object.
+// list decodes a list, and returns "name@version" for each object.
 func (e encoding) list(body []byte) (string, error) {
 	obj, err := runtime.Decode(scheme.Codecs.UniversalDeserializer(), body)
 	if err != nil {
@@ -155,8 +155,8 @@ func (e encoding) list(body []byte) (string, error) {
 	return strings.Join(items, " "), nil
 }
 
-// events decodes a watch as far as it goes, to "TYPE name@version" for each event. The error is io.EOF at the
-// end of a whole one.
+// events decodes a watch as far as possible, and returns "TYPE name@version" for each event. The error is
+// io.EOF if the watch is complete.
 func (e encoding) events(body io.Reader) (events []string, err error) {
 	frames := e.StreamSerializer.Framer.NewFrameReader(io.NopCloser(body))
 	buffer := make([]byte, 1<<20)

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Backend returns a backend that sends requests to the API server of config, with the credentials of config
-// and without those of the request.
+// Backend returns a backend that sends requests to the API server of config. It uses the credentials of
+// config in place of those of the request.
 func Backend(config *rest.Config) (http.RoundTripper, error) {
 	config = rest.CopyConfig(config)
 	config.DisableCompression = true // events are edited as they are on the wire
@@ -42,7 +42,7 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // Handler returns a backend that calls h for each request, in a goroutine that ends when h returns. The
-// request's context ends when the body of the response is closed. What h writes waits until it is read.
+// request's context ends when the body of the response is closed. A write by h blocks until it has been read.
 func Handler(h http.Handler) http.RoundTripper { return handler{h} }
 
 type handler struct{ http.Handler }
@@ -85,8 +85,8 @@ type answering struct {
 	sent  http.Header
 }
 
-// serve calls the handler. A context that is done makes the response incomplete, and so does a panic, which
-// goes on unless it is the one that means just that.
+// serve calls the handler. The response is incomplete if the context is done or the handler panics with
+// http.ErrAbortHandler. Any other panic goes on.
 func (a *answering) serve(h http.Handler, req *http.Request) {
 	defer func() {
 		a.WriteHeader(http.StatusOK)

@@ -34,7 +34,8 @@ func newAuthority(name string) (*authority, error) {
 	return a, err
 }
 
-// template is valid in the bubbles of synctest, too, whose clocks begin in 2000.
+// template returns a certificate to sign. It is valid in bubbles of synctest, too, whose clocks begin in
+// 2000.
 func (a *authority) template(name string) *x509.Certificate {
 	a.issued++
 	return &x509.Certificate{
@@ -44,7 +45,8 @@ func (a *authority) template(name string) *x509.Certificate {
 	}
 }
 
-// sign makes a key and its certificate, which an authority without a certificate signs with the key itself.
+// sign makes a key and signs its certificate. An authority that has no certificate yet signs it with the new
+// key itself.
 func (a *authority) sign(template *x509.Certificate) ([]byte, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -33,8 +33,8 @@ func (c *conn) sent() int {
 	return c.written
 }
 
-// awaitSent waits until so many bytes have been written, or the connection is closed or half-open. What a
-// handler of HTTP/2 has flushed is written a little later.
+// awaitSent waits until n bytes have been written, or the connection is closed or half-open. HTTP/2 needs it:
+// net/http writes a little later what a handler has flushed.
 func (c *conn) awaitSent(n int) {
 	for {
 		c.mu.Lock()
@@ -47,7 +47,8 @@ func (c *conn) awaitSent(n int) {
 	}
 }
 
-// freeze makes the connection half-open: what the client sends isn't read, what is sent doesn't arrive.
+// freeze makes the connection half-open: nothing is read from the client, and nothing that is written reaches
+// it.
 func (c *conn) freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +56,7 @@ func (c *conn) freeze() {
 	c.wake()
 }
 
-// wake wakes who waits for progress. The connection is locked.
+// wake wakes the goroutines that wait for progress. The caller holds c.mu.
 func (c *conn) wake() {
 	close(c.progress)
 	c.progress = make(chan struct{})
@@ -67,7 +68,7 @@ func (c *conn) isFrozen() bool {
 	return c.frozen
 }
 
-// cutNextWrite ends the connection in the middle of what is written next.
+// cutNextWrite makes the next write end the connection half-way.
 func (c *conn) cutNextWrite() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +110,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is what net/http calls. The client of a frozen connection isn't told.
+// Close is called by net/http. The client of a frozen connection doesn't notice.
 func (c *conn) Close() error {
 	if !c.isFrozen() {
 		c.cut()
@@ -117,7 +118,7 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// cut ends the connection without a word of TLS or HTTP.
+// cut ends the connection without the closing messages of TLS and HTTP.
 func (c *conn) cut() {
 	c.Conn.Close()
 	c.mu.Lock()
@@ -127,7 +128,7 @@ func (c *conn) cut() {
 	c.server.forget(c)
 }
 
-// reset ends the connection as a crash does.
+// reset ends the connection with a TCP reset, as a crash does.
 func (c *conn) reset() {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
 		tcp.SetLinger(0)

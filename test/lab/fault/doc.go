@@ -1,5 +1,5 @@
-// Package fault has a proxy for the API of Kubernetes that fails in every way we know of: as networks do, as
-// servers do, and as servers must not.
+// Package fault has a proxy for the API of Kubernetes that injects every fault we know of: those of networks,
+// those that servers may have, and those that servers must not have.
 //
 // A [Proxy] stands between clients and a backend, which is any http.RoundTripper: [Handler] makes one of a
 // server in memory, [Backend] one of a real API server. There are two ways into the proxy, with one engine
@@ -11,6 +11,6 @@
 //     [Network] in memory, which works in a bubble, too.
 //
 // A [Fault] is a row of the table that [All] returns. A [Plan] decides which requests meet with which faults:
-// a [Script] says so step by step, [Random] draws from a seed. What happened is in [Proxy.Trace], a Script by
-// which it happens again, and which may be shortened.
+// a [Script] lists the steps, [Random] draws them from a seed. [Proxy.Trace] returns what happened, as a
+// Script that makes it happen again and that can be shortened.
 package fault

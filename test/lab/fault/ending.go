@@ -15,23 +15,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ending is how a request or its response ends before it is complete. It is an error inside of the proxy
-// only. A server makes it happen to the connection; without a connection, the client gets the error that it
-// would see on one.
+// ending is how a request or its response ends before it is complete. Only the proxy sees it as an error. A
+// server applies it to the connection; without a connection, the client gets the error that it would see on
+// one.
 type ending struct {
 	name string
-	// seen is the client's error without a connection.
+	// seen is the error that a client without a connection gets.
 	seen error
 	// connection is what happens to the connection, nil if only the response ends.
 	connection func(*conn)
-	// status is sent as the last event of a watch, which then ends in good order.
+	// status is sent as the last event of a watch, which then ends without an error.
 	status *metav1.Status
 }
 
 func (e *ending) Error() string { return "fault: " + e.name }
 
-// The endings. What HTTP/2 calls an aborted response, HTTP/1.1 can only express by closing the connection;
-// net/http knows.
+// The endings. Where HTTP/2 aborts a single response, HTTP/1.1 has to close the connection; net/http does
+// either.
 var (
 	errReset = &ending{name: "reset", connection: (*conn).reset,
 		seen: &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}}
@@ -49,14 +49,14 @@ var (
 		seen: errors.New("fault: the proxy is closed")}
 	// errGoodOrder ends a response as if it were complete.
 	errGoodOrder = &ending{name: "ended in good order", seen: io.EOF}
-	// errExpired and errInternal end a watch by an error event.
+	// errExpired and errInternal end a watch with an error event.
 	errExpired = &ending{name: "expired", seen: io.EOF,
 		status: statusOf(http.StatusGone, metav1.StatusReasonExpired)}
 	errInternal = &ending{name: "internal error", seen: io.EOF,
 		status: statusOf(http.StatusInternalServerError, metav1.StatusReasonInternalError)}
 )
 
-// seenBy is the error that a client without a connection gets.
+// seenBy returns the error that a client without a connection gets.
 func seenBy(err error) error {
 	if e := (*ending)(nil); errors.As(err, &e) {
 		return e.seen
@@ -64,7 +64,7 @@ func seenBy(err error) error {
 	return err
 }
 
-// statusOf returns the body of a failure.
+// statusOf returns the status of a failure.
 func statusOf(code int32, reason metav1.StatusReason) *metav1.Status {
 	return &metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},

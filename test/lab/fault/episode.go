@@ -14,8 +14,8 @@ type episode struct {
 	end    func() // of a sync.Once
 }
 
-// during makes an episode happen, for the time of the step, to the requests that are covered. The function
-// end, which may be nil, is called once when the time is over or the proxy is calmed.
+// during applies do to all covered requests, for the time of the step. end, which may be nil, is called once,
+// when the time is over or the proxy is calmed.
 func (x *exchange) during(
 	covers func(Request) bool, do func(*exchange) (*http.Response, error), end func(),
 ) {
@@ -35,7 +35,7 @@ func (x *exchange) during(
 	p.episodes = append(p.episodes, e)
 }
 
-// everything, nothing, sameClient and sameResource say which requests an episode covers.
+// everything, nothing, sameClient and sameResource decide which requests an episode covers.
 func everything(Request) bool { return true }
 
 func nothing(Request) bool { return false }
@@ -46,7 +46,7 @@ func (x *exchange) sameResource(r Request) bool {
 	return x.sameClient(r) && r.Resource == x.request.Resource
 }
 
-// failing returns what answers with an ending.
+// failing returns a fault that fails a request with an ending.
 func failing(with *ending) func(*exchange) (*http.Response, error) {
 	return func(*exchange) (*http.Response, error) { return nil, with }
 }

@@ -22,7 +22,7 @@ const (
 	protobufFormat
 )
 
-// formatOf returns the format of a response, false if it is another one.
+// formatOf returns the format of a response. It returns false for an unknown one.
 func formatOf(header http.Header) (format, bool) {
 	mediaType, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
 	switch mediaType {
@@ -34,13 +34,13 @@ func formatOf(header http.Header) (format, bool) {
 	return 0, false
 }
 
-// protobufPrefix comes before each protobuf message but events.
+// protobufPrefix comes before each protobuf message except events.
 var protobufPrefix = []byte("k8s\x00")
 
-// longestEvent bounds what a backend's prefix can announce.
+// longestEvent bounds the length that a backend's prefix may announce.
 const longestEvent = 64 << 20
 
-// read returns a function that reads one event after the other.
+// read returns a function that reads one event at a time.
 func (f format) read(body io.Reader) func() (event, error) {
 	if f == jsonFormat {
 		decoder := json.NewDecoder(body)
@@ -70,13 +70,13 @@ func (f format) read(body io.Reader) func() (event, error) {
 	}
 }
 
-// event is an event of a watch as it is on the wire, with its frame.
+// event is an event of a watch, encoded, with its frame.
 type event struct {
 	format
 	wire []byte
 }
 
-// make returns an event. The object is encoded as in the format, with the prefix of protobuf.
+// make returns an event. object is already encoded in the format, with the prefix if that is protobuf.
 func (f format) make(kind string, object []byte) event {
 	if f == jsonFormat {
 		return event{f, fmt.Appendf(nil, "{\"type\":%q,\"object\":%s}\n", kind, object)}
@@ -98,8 +98,7 @@ func (f format) failure(status *metav1.Status) event {
 	return f.make(string(watch.Error), object)
 }
 
-// parse returns the type of the event and its object as it is encoded. It returns no type if the event can't
-// be read.
+// parse returns the type of the event and its encoded object. The type is empty if the event can't be read.
 func (e event) parse() (kind string, object []byte) {
 	if e.format == jsonFormat {
 		var read struct {
@@ -135,7 +134,7 @@ func (e event) meta() metav1.ObjectMeta {
 	return read.ObjectMeta
 }
 
-// isChange reports whether the event tells of an object.
+// isChange reports whether the event is about an object: ADDED, MODIFIED or DELETED.
 func (e event) isChange() bool {
 	switch kind, _ := e.parse(); watch.EventType(kind) {
 	case watch.Added, watch.Modified, watch.Deleted:

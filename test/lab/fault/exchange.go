@@ -36,8 +36,8 @@ func newExchange(p *Proxy, req *http.Request, c *conn) *exchange {
 	return x
 }
 
-// pass sends the request to the backend. The body of the response ends as interrupts say; that of a watch
-// comes event by event.
+// pass sends the request to the backend. Interrupts end the body of the response. The body of a watch comes
+// one whole event at a time.
 func (x *exchange) pass() (*http.Response, error) {
 	resp, err := x.proxy.backend.RoundTrip(x.http)
 	if err != nil {
@@ -53,7 +53,7 @@ func (x *exchange) pass() (*http.Response, error) {
 	return resp, nil
 }
 
-// cause is why the exchange was interrupted, or err if it was not.
+// cause returns why the exchange was interrupted, or err if it wasn't.
 func (x *exchange) cause(err error) error {
 	if cause := context.Cause(x.ctx); cause != nil {
 		return cause
@@ -61,7 +61,7 @@ func (x *exchange) cause(err error) error {
 	return err
 }
 
-// wait waits for d, or until the proxy is calmed. It fails if the exchange ends before.
+// wait waits for d, or until the proxy is calmed. It fails if the exchange ends first.
 func (x *exchange) wait(d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -84,8 +84,8 @@ func (x *exchange) calmNow() bool {
 	}
 }
 
-// silence waits until the watch's timeout, or that of the longest watch for other requests. Calm doesn't end
-// it.
+// silence waits until the watch's timeout; for other requests, until that of the longest watch. Calm doesn't
+// end it.
 func (x *exchange) silence() error {
 	x.mu.Lock()
 	x.silenced = true
@@ -111,14 +111,14 @@ func (x *exchange) isSilenced() bool {
 	return x.silenced
 }
 
-// later calls f after d, unless the exchange ends before.
+// later calls f after d, unless the exchange ends first.
 func (x *exchange) later(d time.Duration, f func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.timers = append(x.timers, time.AfterFunc(d, f))
 }
 
-// endLater ends the exchange after the time of the step, unless the proxy is calmed before.
+// endLater ends the exchange after the time of the step, unless the proxy is calmed first.
 func (x *exchange) endLater(with *ending) {
 	x.later(x.step.For, func() {
 		if !x.calmNow() {
@@ -139,7 +139,7 @@ func (x *exchange) leave() {
 	x.proxy.left(x)
 }
 
-// plainBody is a body that passes as it is.
+// plainBody is a body that passes unchanged.
 type plainBody struct {
 	x *exchange
 	io.ReadCloser
@@ -153,8 +153,8 @@ func (b *plainBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lastBody is the body that a client gets: it ends the exchange, and gives the errors that the client would
-// see. Read and Close may be called at the same time.
+// lastBody is the body that a client gets. It ends the exchange, and converts errors to those that the client
+// would see. Read and Close may be called at the same time.
 type lastBody struct {
 	x *exchange
 	io.ReadCloser

@@ -9,58 +9,58 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// Class says what a fault leaves of the contract between a server and its clients.
+// Class is how much of the contract between a server and its clients a fault leaves intact.
 type Class int
 
 const (
 	// Kept: the network and the server stay within their contract. All laws hold.
 	Kept Class = iota
-	// Unusable: the contract is broken, and nobody can take what comes for an answer. Nothing of it gets into
-	// a cache, so all laws hold, and the informer tells of it in its status or log.
+	// Unusable: the contract is broken, and no client can mistake what comes for an answer. None of it gets into
+	// a cache, so all laws hold. The informer reports it in its status or log.
 	Unusable
-	// Wrong: the contract is broken by answers that can be read. There is no panic and no hang, the informer
-	// tells of it, and after the next list, which [Proxy.Expire] brings about, the cache is right again.
+	// Wrong: the contract is broken by answers that can be decoded. There is no panic and no hang. The informer
+	// reports it, and after the next list, which [Proxy.Expire] causes, the cache is right again.
 	Wrong
 )
 
 // String returns "contract kept", "unusable" or "wrong".
 func (c Class) String() string { return [...]string{"contract kept", "unusable", "wrong"}[c] }
 
-// Fault is one kind of fault. The faults are the rows of [All]; nobody else makes one.
+// Fault is one kind of fault. All of them are rows of [All].
 type Fault struct {
 	Name string
-	// About is what happens on the wire, a phrase.
+	// About is a phrase: what happens on the wire.
 	About string
 	Class Class
-	// On are the kinds of requests that the fault can happen to.
+	// On is the set of kinds of requests that the fault can happen to.
 	On Kind
-	// Connection says that the fault is one of a connection, so that it needs [Proxy.Listen] to happen as
-	// About says. Proxy.RoundTrip then does what comes nearest: the errors that a client would see.
+	// Connection marks a fault of a connection, which happens as in About only behind [Proxy.Listen].
+	// Proxy.RoundTrip approximates it by the errors that a client would see.
 	Connection bool
-	// Silence and InitialEvents say that an informer gets over the fault by its SilenceTimeout and its
-	// InitialEventsTimeout; without them it waits for the watch's timeout.
+	// Silence and InitialEvents mark faults that an informer recovers from by its SilenceTimeout or its
+	// InitialEventsTimeout. Without that option it waits for the watch's timeout.
 	Silence, InitialEvents bool
-	// Unseen says that nothing on the wire shows the fault, so that nobody can tell of it.
+	// Unseen marks a fault that nothing on the wire shows, so that no client can report it.
 	Unseen bool
-	// After and For are between what Draw draws a step's After and For. Zero means that the fault has no such
-	// parameter.
+	// After and For are the ranges from which Draw draws a step's After and For. Zero means that the fault has
+	// no such parameter.
 	After [2]int
 	For   [2]time.Duration
 
 	do func(*exchange) (*http.Response, error)
 }
 
-// The times that bounds are made of.
+// The times that bounds consist of.
 const (
-	// longestBackOff is that of client-go's reflectors and of ours: 30 s, up to doubled at random.
+	// longestBackOff is the longest pause of client-go's reflectors and of ours: 30 s, up to doubled at random.
 	longestBackOff = time.Minute
-	// watchTimeout is the longest timeout that informers ask for, and after which the proxy ends what a fault
-	// has silenced.
+	// watchTimeout is the longest timeout that informers request for a watch. After it, the proxy ends a request
+	// that a fault has silenced.
 	watchTimeout = 10 * time.Minute
 )
 
-// Bound is how long an informer of that tuning may take, from [Proxy.Calm] on, until it has what the server
-// has and follows its changes. For a fault of class Wrong it counts from [Proxy.Expire].
+// Bound is how long an informer with this tuning may take, from [Proxy.Calm], until it has what the server
+// has and follows its changes. For a fault of class Wrong the time counts from [Proxy.Expire].
 func (f Fault) Bound(t informer.Tuning) time.Duration {
 	bound := longestBackOff
 	if f.Silence {

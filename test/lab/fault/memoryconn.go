@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// windowSize is how much may be on its way in one direction, as with TCP.
+// windowSize is how many bytes may be in flight in one direction, as with TCP.
 const windowSize = 64 << 10
 
 // window is one direction of a connection in memory.
@@ -17,13 +17,13 @@ type window struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at each change
 	data    []byte
-	// ended means that no more is written, broken that nobody reads any more.
+	// ended means that nothing more will be written, broken that nobody reads any more.
 	ended, broken bool
 }
 
 func newWindow() *window { return &window{changed: make(chan struct{})} }
 
-// change changes the window and wakes who waits.
+// change calls f with the window locked, and wakes the goroutines that wait.
 func (w *window) change(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -58,7 +58,7 @@ func (w *window) try(d *deadline, f func() (bool, error)) error {
 	}
 }
 
-// deadline is when a direction's waits end.
+// deadline bounds the waits of one direction.
 type deadline struct {
 	mu    sync.Mutex
 	at    time.Time
@@ -148,7 +148,7 @@ func (c *memoryConn) Write(p []byte) (n int, err error) {
 	}
 }
 
-// Close lets the other end read what was written, and then the end.
+// Close lets the other end read everything that was written, then io.EOF.
 func (c *memoryConn) Close() error {
 	c.in.change(func() { c.in.broken = true })
 	c.out.change(func() { c.out.ended = true })

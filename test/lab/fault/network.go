@@ -17,7 +17,7 @@ type Network struct {
 	listeners map[string]*memoryListener
 }
 
-// Listen returns a listener. Port 0 means a port of its own.
+// Listen returns a listener. For port 0 it picks a port that isn't in use.
 func (n *Network) Listen(address string) (net.Listener, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,7 +40,7 @@ func (n *Network) Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// DialContext connects to a listener of the network. It refuses as TCP does if there is none.
+// DialContext connects to a listener of the network. If there is none, the connection is refused, as by TCP.
 func (n *Network) DialContext(ctx context.Context, _, address string) (net.Conn, error) {
 	n.mu.Lock()
 	l := n.listeners[address]

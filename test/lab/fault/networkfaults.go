@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// networkFaults are those that happen between a server and its clients.
+// networkFaults are the faults that happen between a server and its clients.
 func networkFaults() []Fault {
 	return []Fault{
 		{Name: "delay", On: Reads, For: aWhile, do: delay,
@@ -94,7 +94,7 @@ func throttle(x *exchange) (*http.Response, error) {
 	return resp, nil
 }
 
-// So many pieces of that size come slowly, then the body comes as it is.
+// The first pieces of a throttled body, of pieceSize bytes each, come slowly, the rest unhindered.
 const (
 	pieces    = 32
 	pieceSize = 64

@@ -14,8 +14,8 @@ import (
 type Step struct {
 	Request `json:"request"`
 	Fault   string `json:"fault"`
-	// After is what still passes before the fault happens: events of a watch, bytes of a list, modulo its
-	// length. For how long the fault lasts. Faults without these parameters ignore them.
+	// After is what passes before the fault happens: a number of events of a watch, or of bytes of a list,
+	// modulo its length. For is how long the fault lasts. Faults without these parameters ignore them.
 	After int           `json:"after,omitempty"`
 	For   time.Duration `json:"for,omitempty"`
 }
@@ -33,17 +33,17 @@ func (s Step) String() string {
 	return b.String()
 }
 
-// Plan decides which fault a request meets with: [Script] or [Random]. A plan has no state, so what it
-// decides depends only on the request.
+// Plan decides which fault a request meets with: [Script] or [Random]. A plan has no state: its decision
+// depends only on the request.
 type Plan interface {
-	// decide returns the step for a request, false for none. The request has all its fields.
+	// decide returns the step for a request, false for none. The request has all its fields set.
 	decide(Request) (Step, bool)
 	// mentions reports whether the plan may decide on the fault of that name.
 	mentions(fault string) bool
 }
 
-// Script is a plan that has been written down. Of several steps that match a request, the first counts. A
-// step whose Nth is zero happens to each request that matches.
+// Script is a plan that lists its steps. Of several steps that match a request, the first counts. A step
+// whose Nth is zero happens to each request that matches.
 type Script []Step
 
 func (s Script) decide(r Request) (Step, bool) {
@@ -95,9 +95,9 @@ type Random struct {
 	Seed uint64
 	// Rate is the share of requests, from 0 to 1, that meet with a fault.
 	Rate float64
-	// Faults are drawn from; nil means All.
+	// Faults is the set to draw from; nil means All.
 	Faults []Fault
-	// Longest bounds the time of a step, zero does not.
+	// Longest bounds the time of a step. Zero sets no bound.
 	Longest time.Duration
 }
 

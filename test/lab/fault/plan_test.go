@@ -30,7 +30,7 @@ func TestScriptsAsText(t *testing.T) {
 	}
 }
 
-// TestTableIsWhole checks that every row says what it has to.
+// TestTableIsWhole checks that every row is complete.
 func TestTableIsWhole(t *testing.T) {
 	names := map[string]bool{}
 	for _, f := range fault.All() {
@@ -44,8 +44,8 @@ func TestTableIsWhole(t *testing.T) {
 	}
 }
 
-// TestRandomRepeats: the same seed makes the same faults happen to the same requests, whatever happens to
-// others, and so does the trace. Other seeds make others happen.
+// TestRandomRepeats: the same seed makes the same faults happen to the same requests, whatever other requests
+// come. So does the trace. Another seed makes other faults happen.
 func TestRandomRepeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		run := func(plan fault.Plan, before ...string) fault.Script {

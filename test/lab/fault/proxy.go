@@ -14,7 +14,7 @@ import (
 )
 
 // Proxy passes requests on to a backend and makes faults happen to them. Its methods are safe for concurrent
-// use. It works inside a bubble of synctest and has no goroutines, unless it listens.
+// use. It works inside a bubble of synctest. It has no goroutines, unless it listens.
 type Proxy struct {
 	backend http.RoundTripper
 
@@ -29,7 +29,7 @@ type Proxy struct {
 	past     map[string]past
 }
 
-// New returns a proxy before a backend. With a nil plan nothing happens to requests.
+// New returns a proxy for a backend. With a nil plan, no faults happen.
 func New(backend http.RoundTripper, plan Plan) *Proxy {
 	return &Proxy{
 		backend: backend, plan: plan,
@@ -37,21 +37,21 @@ func New(backend http.RoundTripper, plan Plan) *Proxy {
 	}
 }
 
-// Config returns a configuration of clients that reach the proxy by its method RoundTrip, without a
-// connection. Set its UserAgent to tell clients apart.
+// Config returns a configuration for clients that call the proxy's RoundTrip, without a connection. Set its
+// UserAgent to tell clients apart.
 func (p *Proxy) Config() *rest.Config {
 	return &rest.Config{Host: "http://fault.invalid", Transport: p, QPS: -1}
 }
 
-// Plan replaces the plan, for requests from now on. nil means no more faults.
+// Plan replaces the plan, for later requests. nil means no more faults.
 func (p *Proxy) Plan(plan Plan) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan = plan
 }
 
-// Calm ends the plan and everything that lasts for a while: a server that was gone is back, what was delayed
-// goes on. A stream that was silenced, or lacks events, stays so: the informer has to notice.
+// Calm ends the plan and all faults that last for a while: a server that was gone is back, delayed requests
+// proceed. A stream that was silenced, or lacks events, stays so: the informer has to notice.
 func (p *Proxy) Calm() {
 	p.mu.Lock()
 	p.plan = nil
@@ -66,8 +66,8 @@ func (p *Proxy) Calm() {
 	}
 }
 
-// Expire ends every open watch, unless it is silenced, with the event 410, so that informers list again. It
-// returns how many there were.
+// Expire ends every open watch that isn't silenced with an error event 410, so that informers list again. It
+// returns the number of these watches.
 func (p *Proxy) Expire() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +81,7 @@ func (p *Proxy) Expire() int {
 	return n
 }
 
-// Cut resets every connection, and every request that has none.
+// Cut resets every connection, and every request that has no connection.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	servers := slices.Clone(p.servers)
@@ -94,14 +94,14 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Trace returns what has happened so far, in order: a script by which it happens again.
+// Trace returns the faults that have happened so far, in order, as a script that makes them happen again.
 func (p *Proxy) Trace() Script {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.trace)
 }
 
-// Counts returns how many requests came of each sort, those that met with a fault included. Nth is zero in
+// Counts returns the number of requests of each sort, including those that met with a fault. Nth is zero in
 // the keys.
 func (p *Proxy) Counts() map[Request]int {
 	p.mu.Lock()
@@ -109,7 +109,7 @@ func (p *Proxy) Counts() map[Request]int {
 	return maps.Clone(p.counts)
 }
 
-// Count returns how many requests came that match a pattern, whose Nth is ignored.
+// Count returns the number of requests that match a pattern. It ignores the pattern's Nth.
 func (p *Proxy) Count(pattern Request) int {
 	pattern.Nth = 0
 	n := 0
@@ -135,8 +135,8 @@ func (p *Proxy) Open() []Request {
 	return open
 }
 
-// Close ends every request and every server of the proxy, and returns when nothing of it runs any more.
-// Requests fail from then on.
+// Close ends every request and every server of the proxy, and returns when all its goroutines have ended.
+// Later requests fail.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -152,8 +152,8 @@ func (p *Proxy) Close() {
 	}
 }
 
-// RoundTrip answers as a connection to the API server would. A response that is gzipped without the client
-// having asked for it is unpacked, as by http.Transport.
+// RoundTrip answers as a connection to the API server would. Like http.Transport, it unpacks a gzipped
+// response if the client didn't request compression.
 func (p *Proxy) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := p.exchange(req, nil, seenBy)
 	if err != nil {
@@ -166,7 +166,7 @@ func (p *Proxy) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// exchange answers a request. Errors, those of the body included, are converted.
+// exchange answers a request. It converts errors, including those of the body.
 func (p *Proxy) exchange(
 	req *http.Request, c *conn, convert func(error) error,
 ) (*http.Response, error) {

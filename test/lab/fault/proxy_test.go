@@ -28,7 +28,7 @@ func (r *rig) inBackground(path string) <-chan result {
 	return results
 }
 
-// TestNoFaults: without a plan, everything passes, and is counted.
+// TestNoFaults: without a plan, every request passes and is counted.
 func TestNoFaults(t *testing.T) {
 	everyWay(t, nil, func(r *rig) {
 		for kind, path := range paths {
@@ -64,7 +64,7 @@ func TestNoFaults(t *testing.T) {
 	})
 }
 
-// TestExpire ends watches with 410, but not those that are silenced.
+// TestExpire ends watches with 410, but not silenced ones.
 func TestExpire(t *testing.T) {
 	plan := fault.Script{{Request: fault.Request{Kind: fault.WatchList}, Fault: "black-hole"}}
 	everyWay(t, plan, func(r *rig) {
@@ -84,7 +84,7 @@ func TestExpire(t *testing.T) {
 	})
 }
 
-// TestCut resets everything, and what comes later passes.
+// TestCut resets everything. Later requests pass.
 func TestCut(t *testing.T) {
 	everyWay(t, nil, func(r *rig) {
 		watch := r.inBackground(watchPath)
@@ -99,7 +99,7 @@ func TestCut(t *testing.T) {
 	})
 }
 
-// TestCalm: what lasts ends, what is silent stays silent.
+// TestCalm: faults that last for a while end, silenced streams stay silent.
 func TestCalm(t *testing.T) {
 	for _, f := range fault.All() {
 		if f.For[1] == 0 {
@@ -126,7 +126,7 @@ func TestCalm(t *testing.T) {
 	}
 }
 
-// TestClose ends everything, and nothing comes later.
+// TestClose ends everything. Later requests fail.
 func TestClose(t *testing.T) {
 	plan := fault.Script{{Request: fault.Request{Kind: fault.WatchList}, Fault: "half-open"}}
 	everyWay(t, plan, func(r *rig) {
@@ -144,7 +144,7 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestRefused: who isn't let in gets the error of a refused connection.
+// TestRefused: a client that the server doesn't accept gets the error of a refused connection.
 func TestRefused(t *testing.T) {
 	for _, way := range ways {
 		t.Run(way, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOverTCP serves on a port of 127.0.0.1, which is the same after a restart.
+// TestOverTCP serves on a port of 127.0.0.1, and on the same port after a restart.
 func TestOverTCP(t *testing.T) {
 	for _, opts := range []fault.ServerOptions{{}, {HTTP1: true}} {
 		step := fault.Step{Request: fault.Request{Nth: 1}, Fault: "restart", For: time.Millisecond}

@@ -58,18 +58,18 @@ next:
 	return nil
 }
 
-// Request says what a request asks for. In a [Step] it is a pattern: a field that is zero matches everything.
+// Request describes a request. In a [Step] it is a pattern: a field that is zero matches everything.
 type Request struct {
 	// Client is the User-Agent, which tells the informers of one proxy apart: rest.Config has a field for it.
 	Client string `json:"client,omitempty"`
 	Kind   Kind   `json:"kind,omitempty"`
-	// Resource is the plural, with the group if that has a name: "pods", "deployments.apps".
+	// Resource is the plural, with the group unless that is empty: "pods", "deployments.apps".
 	Resource  string `json:"resource,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	// Selector is the label selector and the field selector as they were sent, joined by "&".
 	Selector string `json:"selector,omitempty"`
-	// Nth counts, from 1, the requests that are equal in all fields above. So the number doesn't depend on
-	// what other clients do at the same time.
+	// Nth counts, from 1, the requests that are equal in all fields above. So the number doesn't depend on what
+	// other clients do at the same time.
 	Nth int `json:"nth,omitempty"`
 }
 
@@ -113,7 +113,7 @@ func (r Request) matches(other Request) bool {
 		(r.Nth == 0 || r.Nth == other.Nth)
 }
 
-// describe returns what a request asks for, without Nth.
+// describe returns the description of a request, without Nth.
 func describe(req *http.Request) Request {
 	query := req.URL.Query()
 	r := Request{Client: req.Header.Get("User-Agent"), Kind: Other}
@@ -148,7 +148,7 @@ func joined(a, b string) string {
 	return a + "&" + b
 }
 
-// readPath reads the path of a resource or of an object, empty strings for anything else.
+// readPath parses the path of a resource or of an object. It returns empty strings for anything else.
 func readPath(path string) (resource, namespace, name string) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	group := ""

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ServerOptions are how a proxy listens. The zero value is what API servers do: HTTP/2, or HTTP/1.1 for who
-// doesn't offer that, with TLS on a port of 127.0.0.1.
+// ServerOptions are the options of [Proxy.Listen]. The zero value is what API servers do: HTTP/2, or HTTP/1.1
+// for clients that don't offer HTTP/2, with TLS on a port of 127.0.0.1.
 type ServerOptions struct {
 	// HTTP1 offers HTTP/1.1 only.
 	HTTP1 bool
@@ -43,7 +43,7 @@ type Server struct {
 	accepted    int
 }
 
-// Listen serves the proxy until that is closed.
+// Listen serves the proxy until the proxy is closed.
 func (p *Proxy) Listen(o ServerOptions) (*Server, error) {
 	s := &Server{proxy: p, opts: o, conns: map[*conn]struct{}{}}
 	if err := s.makeCertificates(); err != nil {
@@ -89,7 +89,7 @@ func (s *Server) makeCertificates() (err error) {
 	return err
 }
 
-// Config returns a configuration of clients that connect to the server, and trust the proxy's CA. Set its
+// Config returns a configuration for clients that connect to the server and trust the proxy's CA. Set its
 // UserAgent to tell clients apart.
 func (s *Server) Config() *rest.Config {
 	config := &rest.Config{Host: "https://" + s.address, QPS: -1,
@@ -100,7 +100,7 @@ func (s *Server) Config() *rest.Config {
 	return config
 }
 
-// Connections returns how many connections are open, and how many have been.
+// Connections returns how many connections are open, and how many have been accepted so far.
 func (s *Server) Connections() (open, accepted int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,13 +114,14 @@ func (s *Server) listen(address string) (net.Listener, error) {
 	return net.Listen("tcp", address)
 }
 
-// serve accepts connections until the listener is closed. The caller has the lock, or nobody else knows s.
+// serve accepts connections until the listener is closed. The caller holds s.mu, or is the only one that has
+// s.
 func (s *Server) serve(l net.Listener) {
 	s.listener = l
 	s.serving.Go(func() { s.http.ServeTLS(&listener{l, s}, "", "") })
 }
 
-// shut refuses connections from now on.
+// shut makes the server refuse new connections.
 func (s *Server) shut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +131,7 @@ func (s *Server) shut() {
 	}
 }
 
-// reopen ends what shut does. Others may have taken the port for a moment.
+// reopen undoes shut. If another process has taken the port meanwhile, it tries again.
 func (s *Server) reopen() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +155,7 @@ func (s *Server) rotate() {
 	}
 }
 
-// setTrusted says whether the server shows a certificate of its CA.
+// setTrusted sets whether the server's certificate is of the CA that clients trust.
 func (s *Server) setTrusted(trusted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +198,7 @@ func (s *Server) close() {
 	s.cut()
 	s.http.Close()
 	s.serving.Wait()
-	s.cut() // what was accepted meanwhile
+	s.cut() // connections accepted meanwhile
 	s.handlers.Wait()
 }
 
@@ -211,7 +212,7 @@ func (s *Server) begin() bool {
 	return !s.closed
 }
 
-// listener gives the server's connections.
+// listener wraps the connections that it accepts as the server's.
 type listener struct {
 	net.Listener
 	server *Server
@@ -279,15 +280,15 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// end ends a response that isn't complete, with or without its connection. If the backend fails, so does the
-// connection.
+// end ends a response that isn't complete, with or without its connection. If the backend failed, the
+// connection is reset.
 func end(r *http.Request, c *conn, err error) {
 	switch e := (*ending)(nil); {
 	case errors.As(err, &e):
 		if e.connection != nil {
 			e.connection(c)
 		}
-	case r.Context().Err() == nil: // it isn't the client who gave up
+	case r.Context().Err() == nil: // the client hasn't given up
 		c.reset()
 	}
 	panic(http.ErrAbortHandler)

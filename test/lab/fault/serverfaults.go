@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// serverFaults are what servers may do within their contract.
+// serverFaults are the faults that servers may have within their contract.
 func serverFaults() []Fault {
 	return []Fault{
 		{Name: "410-list", On: List, do: refusing(http.StatusGone, metav1.StatusReasonExpired),
@@ -48,12 +48,12 @@ func serverFaults() []Fault {
 	}
 }
 
-// ends returns a fault that ends a watch after For.
+// ends returns a fault that ends a list after After bytes, a watch after For.
 func ends(with *ending) func(*exchange) (*http.Response, error) {
 	return func(x *exchange) (*http.Response, error) { return breakOff(x, with) }
 }
 
-// html returns a fault that answers with a page for people.
+// html returns a fault that answers with an HTML page.
 func html(code int) func(*exchange) (*http.Response, error) {
 	return func(*exchange) (*http.Response, error) {
 		return respond(code, "text/html", []byte("<html><body><h1>Try again later</h1></body></html>\n")), nil

@@ -10,18 +10,19 @@ import (
 type past struct {
 	header http.Header
 	body   []byte
-	// version is that of the end of the initial events, from which the watch went on. Empty for a list.
+	// version is that of the bookmark that ended the initial events; the watch goes on from it. Empty for a
+	// list.
 	version string
 }
 
-// question is what must be equal for an answer to be one.
+// question identifies the answers that may stand in for each other: those to requests with the same question.
 func (x *exchange) question() string {
 	query := x.http.URL.Query()
 	return strings.Join([]string{x.request.Kind.String(), x.http.URL.Path, x.request.Selector,
 		query.Get("limit"), x.http.Header.Get("Accept")}, "\n")
 }
 
-// remembering passes a request, and keeps the answer if the plan may need it later. The proxy is locked.
+// remembering passes a request, and keeps the answer if the plan may need it later. The caller holds p.mu.
 func (p *Proxy) remembering(x *exchange) func(*exchange) (*http.Response, error) {
 	_, known := p.past[x.question()]
 	if known || ByName(staleList).On&x.request.Kind == 0 || !p.plan.mentions(staleList) {
@@ -69,7 +70,7 @@ func (x *exchange) keep(kept past) {
 	}
 }
 
-// stale answers with what was kept. A watch then goes on from there.
+// stale answers with what was kept. A watch then goes on from that version.
 func stale(x *exchange) (*http.Response, error) {
 	x.proxy.mu.Lock()
 	kept, known := x.proxy.past[x.question()]

@@ -6,14 +6,14 @@ import (
 	"net/http"
 )
 
-// stream is the body of a watch. It passes whole events, so that what interrupts it comes between two.
+// stream is the body of a watch. It passes whole events, so that interrupts come between two events.
 type stream struct {
 	x       *exchange
 	format  format
 	frames  func() (event, error)
 	backend io.Closer
-	// edit returns what is sent in place of an event, and how the stream ends then, if it does. nil sends
-	// the event.
+	// edit returns what to send in place of an event, and an error if the stream ends then. If edit is nil,
+	// events pass unchanged.
 	edit func(event) ([]byte, error)
 
 	out []byte
@@ -54,9 +54,9 @@ func (s *stream) end(err error) {
 
 func (s *stream) Close() error { return s.backend.Close() }
 
-// edits returns a fault that edits the events of a watch. It passes what is no watch, and one whose format it
-// doesn't know. begin is called for each response; what it returns gets every event, and due says that After
-// events have passed and the proxy isn't calmed.
+// edits returns a fault that edits the events of a watch. It leaves alone other responses, and watches whose
+// format it doesn't know. begin is called for each response and returns the function that gets every event;
+// due means that After events have passed and the proxy isn't calmed.
 func edits(
 	begin func(*exchange, format) func(e event, due bool) ([]byte, error),
 ) func(*exchange) (*http.Response, error) {
@@ -76,7 +76,7 @@ func edits(
 	}
 }
 
-// editsOne returns a fault that edits one event, the first that is due for which edit returns true.
+// editsOne returns a fault that edits one event: the first that is due and for which edit returns true.
 func editsOne(
 	edit func(x *exchange, e event) (ok bool, wire []byte, err error),
 ) func(*exchange) (*http.Response, error) {

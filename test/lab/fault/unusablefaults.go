@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// unusableFaults break the contract in a way that no client can take for an answer.
+// unusableFaults break the contract in a way that no client can mistake for an answer.
 func unusableFaults() []Fault {
 	return []Fault{
 		{Name: "wrong-content-type", Class: Unusable, On: Reads, do: html(http.StatusOK),
@@ -27,7 +27,7 @@ func unusableFaults() []Fault {
 			About: "a list that can't be decoded"},
 		{Name: "corrupt-event", Class: Unusable, On: Watches, After: fewEvents, do: editsOne(corruptEvent),
 			About: "an event whose object can't be decoded"},
-		// Who believes the length waits for the rest, as client-go does.
+		// A client that trusts the length waits for the rest, as client-go does.
 		{Name: "corrupt-framing", Class: Unusable, On: Watches, After: fewEvents, Silence: true,
 			InitialEvents: true, do: editsOne(corruptFraming),
 			About: "bytes between two events that belong to none; with protobuf, a length of 4 GiB"},
@@ -63,8 +63,8 @@ func statusWithSuccess(*exchange) (*http.Response, error) {
 	return respond(http.StatusOK, "application/json", must(json.Marshal(status))), nil
 }
 
-// inside returns an index inside of a list, so that what is before it is no list. The envelope of protobuf is
-// complete without its last fields, and without its content.
+// inside returns an index inside of a list; the bytes before it can't be decoded as a list. With protobuf the
+// index lies in the envelope's content: an envelope decodes without its last fields, and without any content.
 func inside(x *exchange, resp *http.Response, body []byte) int {
 	begin, end := 1, len(bytes.TrimRight(body, "\n"))
 	if f, _ := formatOf(resp.Header); f == protobufFormat {
@@ -82,10 +82,10 @@ func truncatedList(x *exchange, resp *http.Response, body []byte) []byte {
 	return body[:inside(x, resp, body)]
 }
 
-// noVarint begins what no decoder of protobuf accepts: a number that doesn't end.
+// noVarint begins a message that no protobuf decoder accepts: a number that doesn't end.
 var noVarint = bytes.Repeat([]byte{0xff}, 16)
 
-// corruptJSON replaces a quotation mark by a control character, which no JSON has there.
+// corruptJSON replaces a quotation mark by a control character, which is never valid there.
 func corruptJSON(text []byte, at int) []byte {
 	text = bytes.Clone(text)
 	i := bytes.IndexByte(text[at:], '"')
@@ -130,7 +130,7 @@ func corruptFraming(_ *exchange, e event) (bool, []byte, error) {
 	return true, append(garbage[:len(garbage):len(garbage)], e.wire...), nil
 }
 
-// gzipEndsEarly truncates the list as it is if the client on a connection doesn't accept gzip.
+// gzipEndsEarly truncates the list without packing it if the client, on a connection, doesn't accept gzip.
 func gzipEndsEarly(x *exchange, resp *http.Response, body []byte) []byte {
 	if x.conn != nil && !strings.Contains(x.http.Header.Get("Accept-Encoding"), "gzip") {
 		return truncatedList(x, resp, body)

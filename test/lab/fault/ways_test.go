@@ -62,7 +62,7 @@ func newRig(t *testing.T, way, mediaType string, plan fault.Plan) *rig {
 	return r
 }
 
-// clientOf returns a client that pings as client-go's do.
+// clientOf returns a client that pings as client-go's clients do.
 func clientOf(config *rest.Config) *http.Client {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(config.CAData)
@@ -72,8 +72,8 @@ func clientOf(config *rest.Config) *http.Client {
 	}}
 }
 
-// forgetConnections keeps net/http from sending a request of HTTP/1.1 again, when a connection that it has
-// used before ends without a response.
+// forgetConnections keeps net/http from retrying an HTTP/1.1 request, which it does when a connection that it
+// has used before ends without a response.
 func (r *rig) forgetConnections() {
 	if r.way == "HTTP/1.1" {
 		r.client.CloseIdleConnections()
@@ -92,12 +92,12 @@ var paths = map[fault.Kind]string{
 	fault.List: listPath, fault.Page: pagePath, fault.Watch: watchPath, fault.WatchList: watchListPath,
 }
 
-// result is what a client saw.
+// result is what a client received.
 type result struct {
 	status int
 	header http.Header
 	body   []byte
-	// err is that of the request, or of the body; nil if the response is complete.
+	// err is the error of the request or of the body; nil if the response is complete.
 	err         error
 	took        time.Duration
 	certificate string // the serial number

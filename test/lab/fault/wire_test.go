@@ -31,7 +31,7 @@ const (
 	after = 2
 )
 
-// onTheWire says how each fault shows itself.
+// onTheWire has a check for each fault: how it shows on the wire.
 var onTheWire = map[string]func(shown){
 	"delay": func(s shown) {
 		s.complete()
@@ -182,7 +182,7 @@ var onTheWire = map[string]func(shown){
 		s.endsWithEvents(io.EOF, slices.Concat(want[:after+1], want[:after+1], want[after+1:]))
 	},
 	"older-events": func(s shown) {
-		// Each object changes again after five events, see api; a bookmark is among the initial ones.
+		// Each object changes again after five events, see api; among the initial events there is also a bookmark.
 		want := s.decode(s.normal)
 		again := 5
 		if s.kind == fault.WatchList {
@@ -252,7 +252,7 @@ func TestOnTheWire(t *testing.T) {
 	}
 }
 
-// complete: the response is the normal one, but for the versions of lists.
+// complete checks that the response is the normal one, except for the versions of lists.
 func (s shown) complete() {
 	s.Helper()
 	if s.got.err != nil || s.got.status != http.StatusOK || len(s.got.body) != len(s.normal.body) {
@@ -260,7 +260,7 @@ func (s shown) complete() {
 	}
 }
 
-// took: the response took so long, give or take what TLS takes to say goodbye.
+// took checks how long the response took, with some slack for TLS's closing messages.
 func (s shown) took(want time.Duration) {
 	s.Helper()
 	if took := s.got.took; took < want || took > want+second {
@@ -275,7 +275,7 @@ func (s shown) tookAtLeast(want time.Duration) {
 	}
 }
 
-// fails: there is an error instead of a response, or after so many bytes of it.
+// fails checks that there is an error in place of a response, or after size bytes of it.
 func (s shown) fails(size int) {
 	s.Helper()
 	if s.got.err == nil || len(s.got.body) != size {
@@ -283,7 +283,7 @@ func (s shown) fails(size int) {
 	}
 }
 
-// breaksOff: the response ends with an error, before it is complete.
+// breaksOff checks that the response ends with an error, before it is complete.
 func (s shown) breaksOff() {
 	s.Helper()
 	if s.got.err == nil || len(s.got.body) >= len(s.normal.body) {
@@ -291,7 +291,7 @@ func (s shown) breaksOff() {
 	}
 }
 
-// refusedFor: further requests fail for a while, then they don't.
+// refusedFor checks that requests fail until d has passed.
 func (s shown) refusedFor(d time.Duration) {
 	s.Helper()
 	bubble.Pass(d / 2)
@@ -304,7 +304,7 @@ func (s shown) refusedFor(d time.Duration) {
 	}
 }
 
-// lifted: the answer is the same for a while.
+// lifted checks that the next request gets the same code, and that later ones succeed.
 func (s shown) lifted(code int) {
 	s.Helper()
 	if again := s.get(watchPath); again.status != code {
@@ -333,7 +333,7 @@ func (s shown) decode(res result) []string {
 	return events
 }
 
-// initial is how many events come at once.
+// initial returns how many events come at once.
 func (s shown) initial() int {
 	if s.kind == fault.WatchList {
 		return 6
@@ -341,7 +341,8 @@ func (s shown) initial() int {
 	return 0
 }
 
-// endsWith: after n events that came one in a second, and the initial ones, come these, and the end.
+// endsWith checks that the watch has the initial events, n further ones, one a second, then more, and ends
+// with end.
 func (s shown) endsWith(end error, n int, more ...string) {
 	s.Helper()
 	s.endsWithEvents(end, slices.Concat(s.decode(s.normal)[:s.initial()+n], more))
@@ -372,7 +373,7 @@ func withoutVersion(events []string) []string {
 	return events
 }
 
-// events: n events came.
+// events checks that n events came.
 func (s shown) events(n int) {
 	s.Helper()
 	if got := s.decode(s.got); len(got) != n {
@@ -387,7 +388,7 @@ func (s shown) atEventIfWatch() {
 	}
 }
 
-// midEvent: the body ends in the middle of an event.
+// midEvent checks that the body ends in the middle of an event.
 func (s shown) midEvent() {
 	s.Helper()
 	events, err := s.encoding.events(bytes.NewReader(s.got.body))
@@ -396,7 +397,7 @@ func (s shown) midEvent() {
 	}
 }
 
-// bytes: the body has so many bytes.
+// bytes checks the length of the body.
 func (s shown) bytes(least, most int) {
 	s.Helper()
 	if n := len(s.got.body); n < least || n > most {
@@ -404,7 +405,7 @@ func (s shown) bytes(least, most int) {
 	}
 }
 
-// unusable: the response is complete for HTTP, and can't be decoded.
+// unusable checks that the response is complete for HTTP, and can't be decoded.
 func (s shown) unusable() {
 	s.Helper()
 	var err error
@@ -430,7 +431,7 @@ func (s shown) gaveUp() {
 	}
 }
 
-// sameConnectionIfHTTP2 and anotherConnection say whether the connection lives on.
+// sameConnectionIfHTTP2 and anotherConnection check whether the connection is used again.
 func (s shown) sameConnectionIfHTTP2() {
 	s.Helper()
 	s.connections(s.way == "HTTP/2")

@@ -2,7 +2,7 @@ package fault
 
 import "k8s.io/apimachinery/pkg/watch"
 
-// wrongFaults break the contract by answers that can be read.
+// wrongFaults break the contract by answers that can be decoded.
 func wrongFaults() []Fault {
 	return []Fault{
 		{Name: "duplicate-events", Class: Wrong, On: Watches, After: fewEvents, do: edits(duplicateEvents),

@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
-// TestCompactions keeps informers from the server until the versions that they know are compacted. They get
-// 410, list again, and have what the server has. No informer sends more requests for it than it says here.
+// TestCompactions disconnects informers until their versions are compacted. They get 410, list again, and
+// have what the server has. No informer sends more than maxRequests for it.
 func TestCompactions(t *testing.T) {
 	t.Parallel()
 	rounds := 2

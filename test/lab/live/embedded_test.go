@@ -59,7 +59,7 @@ func embeddedCluster(t *testing.T, watchCache bool) cluster {
 	server := embedded[watchCache].get(t)
 	return cluster{
 		name: "embedded", config: server.Config(), resource: bakeries,
-		enter: func(context.Context, string) error { return nil }, // namespaces are plain names
+		enter: func(context.Context, string) error { return nil }, // namespaces are just names
 	}
 }
 
@@ -69,7 +69,7 @@ func TestEachFault(t *testing.T) {
 	eachFault(t, embeddedCluster(t, true), fault.ServerOptions{})
 }
 
-// TestEachFaultOverHTTP1 does so without HTTP/2, whose pings notice dead connections.
+// TestEachFaultOverHTTP1 does the same without HTTP/2, whose pings notice dead connections.
 func TestEachFaultOverHTTP1(t *testing.T) {
 	if !*full {
 		t.Skip("make lab runs it")
@@ -78,7 +78,7 @@ func TestEachFaultOverHTTP1(t *testing.T) {
 	eachFault(t, embeddedCluster(t, true), fault.ServerOptions{HTTP1: true})
 }
 
-// TestExpiredToken is TestEachFault for the fault that happens to further pages only. A server without a
+// TestExpiredToken is TestEachFault for the fault that only happens to further pages. A server without a
 // watch cache sends pages.
 func TestExpiredToken(t *testing.T) {
 	if !*full {

@@ -26,10 +26,10 @@ func write(t *testing.T, r results.Result) {
 	}
 }
 
-// atOnce is how many trials run at the same time. They mostly wait.
+// atOnce is how many trials run at the same time. They spend most of it waiting.
 const atOnce = 24
 
-// together runs the functions at the same time, some at once.
+// together runs the functions concurrently, at most atOnce at a time.
 func together(functions []func()) {
 	var group sync.WaitGroup
 	free := make(chan struct{}, atOnce)
@@ -43,8 +43,7 @@ func together(functions []func()) {
 	group.Wait()
 }
 
-// strike makes a fault happen to the first request of a kind, soon: it waits for a second or two events at
-// most.
+// strike makes a fault happen to the first request of a kind, soon: after a second or two events at most.
 func strike(f fault.Fault, kind fault.Kind) fault.Step {
 	step := fault.Step{Request: fault.Request{Kind: kind, Nth: 1}, Fault: f.Name}
 	if f.For[1] > 0 {
@@ -82,7 +81,8 @@ func eachFault(t *testing.T, c cluster, opts fault.ServerOptions) {
 					watchList: kind == fault.WatchList, server: opts, namespace: newNamespace(), test: eachAlone,
 				}
 				if f.Name == "stale-list" {
-					// The first list of a kind is remembered, and the first of all is one of its own kind.
+					// The proxy replays the first answer to the same question. The initial list has a limit, later
+					// ones have none. So the third list is the first that can be stale.
 					tr.plan = fault.Script{{Request: fault.Request{Kind: kind}, Fault: f.Name}}
 					tr.wanted, tr.relists = 3, true
 				}
@@ -95,7 +95,7 @@ func eachFault(t *testing.T, c cluster, opts fault.ServerOptions) {
 	together(trials)
 }
 
-// kinds are the kinds of requests that a fault happens to: one in a short run, which also leaves out the
+// kinds returns the kinds of requests that a fault happens to. A short run takes only one, and leaves out the
 // fault that takes the pings of HTTP/2 to notice.
 func kinds(f fault.Fault) (kinds []fault.Kind) {
 	for _, kind := range []fault.Kind{fault.List, fault.Watch, fault.WatchList} {
@@ -143,7 +143,7 @@ func (tr trial) check(t *testing.T, faultName, kind string) {
 	}
 }
 
-// verdict says what is wrong, nothing if all is right.
+// verdict describes what is wrong. It is empty if nothing is.
 func (o outcome) verdict() (string, map[results.Verdict]int) {
 	var wrong []string
 	count := map[results.Verdict]int{}
@@ -164,5 +164,5 @@ func (o outcome) verdict() (string, map[results.Verdict]int) {
 
 var namespaces atomic.Int64
 
-// newNamespace returns the name of a namespace that nobody else uses.
+// newNamespace returns a namespace's name that no other caller gets.
 func newNamespace() string { return fmt.Sprint("lab-", namespaces.Add(1)) }

@@ -64,9 +64,9 @@ func TestKubeMixtures(t *testing.T) {
 	mixtures(t, c, 20)
 }
 
-// TestOutages kills the kube-apiserver again and again, and ends it in good order again and again, while
-// objects change. Informers that are as old as the outage, and some that live through all of them, have what
-// the server has each time, and none sends more requests than documented.
+// TestOutages kills the kube-apiserver again and again, and shuts it down again and again, while objects
+// change. There are informers made for each outage, and some that live through all of them. Each time all
+// have what the server has, and none sends more requests than documented.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	const outages = 30
@@ -77,7 +77,7 @@ func TestOutages(t *testing.T) {
 	} {
 		group.Go(func() {
 			t.Run(test, func(t *testing.T) {
-				// An orderly end waits as long as a request may take for the connections of watches.
+				// A shutdown waits for the connections of watches, as long as a request may take.
 				server, c := startKube(t, "--request-timeout=2s")
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 				defer cancel()
@@ -112,7 +112,7 @@ func outage(
 	l := newLab(ctx, t, c, namespace, round%2 == 0)
 	l.converge(ctx)
 	stop := churn(ctx, w, uint64(round))
-	// A watch that ends within a second of its beginning is followed by a list anyway.
+	// A watch that ends within a second of its start is followed by a list in any case.
 	<-time.After(loaded)
 	before := l.proxy.Counts()
 	begin := time.Now()

@@ -12,14 +12,14 @@ import (
 
 // maxRequests is how many requests one of our informers sends at most from the beginning of an outage of up
 // to ten seconds until it watches again, and maxLists how many of them are lists. It tries again after 0.8 s,
-// doubled each time and up to doubled at random: at most five times in ten seconds. Then one more watch tells
-// it that its version has expired, and a list follows, and another if that can't be had at this version.
+// doubled each time and up to doubled at random: at most five times in ten seconds. Then one more watch fails
+// because its version has expired. A list follows, and another if the first can't be served at its version.
 const (
 	maxRequests = 8
 	maxLists    = 2
 )
 
-// converged bounds how long after the end of an outage of that length all is right again.
+// converged bounds how long informers may take to be right again after an outage.
 const converged = time.Minute
 
 // lab is a proxy before a cluster, with informers of each implementation.
@@ -64,8 +64,8 @@ func (l *lab) add(ctx context.Context, who implementation, o options) {
 	l.subjects = append(l.subjects, s)
 }
 
-// converge waits until every informer has what the server has. Nobody may write meanwhile. Ours must get
-// there; of client-go's it only tells.
+// converge waits until every informer has what the server has. Nothing may write meanwhile. Our informers
+// must get there; client-go's are only reported.
 func (l *lab) converge(ctx context.Context) map[*subject]results.Verdict {
 	l.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(ctx, converged, fmt.Errorf("not within %v", converged))
@@ -104,7 +104,8 @@ func (l *lab) report(test string, verdicts map[*subject]results.Verdict, took ti
 	}
 }
 
-// counts tells how many requests each informer has sent since before, and how many of them were lists.
+// counts calls tell with the number of requests that each informer has sent since before, and how many of
+// them were lists.
 func (l *lab) counts(before map[fault.Request]int, tell func(s *subject, requests, lists int)) {
 	now := l.proxy.Counts()
 	for _, s := range l.subjects {

@@ -18,7 +18,8 @@ func TestMixtures(t *testing.T) {
 	mixtures(t, embeddedCluster(t, true), seeds)
 }
 
-// mixtures makes random faults happen, each seed to each implementation. Every third seed has wrong ones.
+// mixtures makes random faults happen: each seed to each implementation. Every third seed has faults of class
+// Wrong.
 func mixtures(t *testing.T, c cluster, seeds uint64) {
 	var trials []func()
 	for seed := range seeds {

@@ -46,7 +46,7 @@ type options struct {
 
 func (o options) tweak(opts *metav1.ListOptions) { opts.LabelSelector = o.labels }
 
-// listsOnly is a clientset that makes informers list in pages.
+// listsOnly is a clientset whose informers don't stream lists.
 type listsOnly struct{}
 
 func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
@@ -55,13 +55,13 @@ func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
 type resource interface {
 	// informer makes an informer.
 	informer(who implementation, config *rest.Config, o options) (cache.SharedIndexInformer, error)
-	// writer returns what writes objects of a namespace.
+	// writer returns a writer for objects of a namespace.
 	writer(config *rest.Config, namespace string) (writer, error)
 	// versions returns the objects that the server has, with their versions.
 	versions(ctx context.Context, config *rest.Config, o options) (map[cache.ObjectName]string, error)
 }
 
-// writer writes objects that only it writes. A write that fails may have happened.
+// writer writes objects that have no other writer. A write that fails may still have happened.
 type writer interface {
 	put(ctx context.Context, name string, labels map[string]string) error
 	remove(ctx context.Context, name string) error
@@ -138,7 +138,7 @@ func (of[T, L]) example() runtime.Object {
 	return reflect.New(reflect.TypeFor[T]().Elem()).Interface().(runtime.Object)
 }
 
-// listerWatcher returns client-go's.
+// listerWatcher returns a lister-watcher of client-go.
 func (r of[T, L]) listerWatcher(config *rest.Config, o options) (cache.ListerWatcher, error) {
 	kinds, _, err := r.scheme.ObjectKinds(r.example())
 	if err != nil {
@@ -234,7 +234,7 @@ func (w *writing[T, L]) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// forget reads the object again after a write that failed.
+// forget reads the object again after a failed write.
 func (w *writing[T, L]) forget(ctx context.Context, name string, err error) error {
 	delete(w.known, name)
 	if obj, err := w.client.Get(ctx, name, metav1.GetOptions{}); err == nil {
@@ -243,8 +243,8 @@ func (w *writing[T, L]) forget(ctx context.Context, name string, err error) erro
 	return err
 }
 
-// churn changes objects at random until the function that it returns is called, which waits for the last
-// write: what is given up may happen all the same, later.
+// churn changes objects at random until the returned function is called. That function waits for the last
+// write, because a write that is given up may still happen, later.
 func churn(ctx context.Context, w writer, seed uint64) (stop func()) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	stopped := make(chan struct{})
@@ -253,7 +253,7 @@ func churn(ctx context.Context, w writer, seed uint64) (stop func()) {
 		ticker := time.NewTicker(pace)
 		defer ticker.Stop()
 		for {
-			// What fails, because the server is down, is tried again in another form.
+			// A write that fails because the server is down is tried again in another form.
 			step(ctx, w, random)
 			select {
 			case <-stopped:
@@ -268,7 +268,7 @@ func churn(ctx context.Context, w writer, seed uint64) (stop func()) {
 	}
 }
 
-// few is how many objects a churn has. Most are changed, deleted and created again.
+// few is how many objects a churn has, so that most are changed, deleted and created again.
 const few = 8
 
 func step(ctx context.Context, w writer, random *rand.Rand) {
@@ -315,13 +315,13 @@ func newSubject(
 	return s, nil
 }
 
-// knows reports whether handler and store have these versions.
+// reaches waits until the handler has these versions, and checks that the store has them, too.
 func (s *subject) reaches(ctx context.Context, want map[cache.ObjectName]string) error {
 	err := s.Wait(ctx, func(present map[cache.ObjectName]metav1.Object) bool {
 		return maps.Equal(record.Versions(slices.Collect(maps.Values(present))), want)
 	})
 	if err != nil {
-		return fmt.Errorf("the handler doesn't know what the server has: %w: it has %v, the handler %v",
+		return fmt.Errorf("the handler didn't receive what the server has: %w: it has %v, the handler %v",
 			err, want, s.Versions())
 	}
 	stored := map[cache.ObjectName]string{}

@@ -17,11 +17,11 @@ type cluster struct {
 	name     string
 	config   *rest.Config
 	resource resource
-	// enter prepares a namespace.
+	// enter prepares a namespace for use.
 	enter func(ctx context.Context, namespace string) error
 }
 
-// tuning is that of our informers in all trials.
+// tuning is the tuning of our informers in all trials.
 var tuning = informer.Tuning{SilenceTimeout: 5 * time.Second, InitialEventsTimeout: 5 * time.Second}
 
 // trial is an informer behind a proxy with a plan, while objects change.
@@ -32,34 +32,34 @@ type trial struct {
 	namespace string
 	plan      fault.Plan
 	faults    []fault.Fault // that may happen
-	wanted    int           // so many happen before the calm
-	// mixture means that the calm comes after a while if fewer happen. So that more do, all connections are
-	// cut now and then.
+	wanted    int           // the number that must happen before the calm
+	// mixture means that the calm comes after a while even if fewer happen. All connections are cut now and
+	// then, so that more happen.
 	mixture bool
-	// relists means that informers list again now and then.
+	// relists makes informers list again now and then.
 	relists   bool
 	watchList bool
 	server    fault.ServerOptions
 	seed      uint64
 }
 
-// outcome is that of a trial.
+// outcome is the outcome of a trial.
 type outcome struct {
 	Took     time.Duration // from the calm until the informer had what the server has
 	Bound    time.Duration
 	Trace    fault.Script
 	Requests int
-	// Err is why the informer didn't get there. Problems are what its handler shouldn't have been told.
+	// Err is why the informer didn't get there. Problems are the mistakes in its handler's calls.
 	Err      error
 	Problems []string
-	// LastError is what our informers' status says.
+	// LastError is that of the status of our informers.
 	LastError error
 	// Left are requests that the informer left open.
 	Left []fault.Request
 }
 
 // pace is the pause between two writes, patience how long the faults of a trial may take to happen, aWhile
-// how long a mixture waits for them, and between is the time between two cuts.
+// how long a mixture waits for them, and between the time between two cuts.
 const (
 	pace     = 100 * time.Millisecond
 	patience = time.Minute
@@ -121,7 +121,7 @@ func (tr trial) await(ctx context.Context, p *fault.Proxy) bool {
 	cuts := time.NewTicker(between)
 	defer cuts.Stop()
 	begun := time.Now()
-	// After the last one, objects go on changing for a moment, since many faults happen at an event.
+	// After the last fault, objects go on changing for a moment, since many faults happen at an event.
 	more := 15
 	for {
 		select {
@@ -155,7 +155,7 @@ func (tr trial) judge(ctx context.Context, s *subject, p *fault.Proxy) (o outcom
 		wrong = wrong || f.Class == fault.Wrong
 	}
 	if tr.who == clientGo {
-		// It has no tuning, and waits for minutes where ours has a timeout.
+		// client-go has no tuning, and waits for minutes where our informers have a timeout.
 		o.Bound = min(o.Bound, time.Minute)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Bound, fmt.Errorf("not within %v", o.Bound))
@@ -190,7 +190,7 @@ func expire(ctx context.Context, p *fault.Proxy) bool {
 	return true
 }
 
-// leftOpen returns the requests that are open. Connections take a moment to tell that their client is gone.
+// leftOpen returns the requests that are open. The proxy notices only after a moment that a client is gone.
 func leftOpen(p *fault.Proxy) (open []fault.Request) {
 	ticker := time.NewTicker(pace)
 	defer ticker.Stop()

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// embedded is the embedded API server. What is written goes through HTTP, as everybody's writes do.
+// embedded is the embedded API server. Writes go through HTTP, like those of other clients.
 type embedded struct {
 	server   *apiserver.Server
 	bakeries typed.BakeryInterface

@@ -37,11 +37,10 @@ func (q *quick) told(b *shopv1.Bakery) {
 	q.add(lagOf(b))
 }
 
-// blocked is a handler that takes the initial list, and after that blocks in the first call until it is
-// released.
+// blocked is a handler that takes the initial list, and then blocks in the first call until it is released.
 type blocked struct {
 	released chan struct{}
-	versions map[string]string // of the objects that it was told of
+	versions map[string]string // of the objects that it was called with
 	last     chan struct{}
 }
 

@@ -10,7 +10,7 @@ import (
 // lags counts lags in buckets, each an eighth wider than its lower end. It is safe for concurrent use.
 type lags struct{ buckets [64 * 8]atomic.Int64 }
 
-// add counts one.
+// add counts one lag.
 func (l *lags) add(d time.Duration) { l.buckets[bucketOf(d)].Add(1) }
 
 // read returns the counts.
@@ -27,7 +27,7 @@ func bucketOf(d time.Duration) int {
 	return exponent*8 + int(n>>(exponent-3)&7)
 }
 
-// counts are those of the buckets.
+// counts has the count of each bucket.
 type counts [64 * 8]int64
 
 // plus and minus return the sum and the difference.
@@ -41,7 +41,7 @@ func (c counts) with(d counts, sign int64) counts {
 	return c
 }
 
-// percentile returns the upper end of the bucket that the percentile is in, 0 if nothing was counted.
+// percentile returns the upper end of the bucket that holds the percentile, 0 if nothing was counted.
 func (c counts) percentile(p float64) time.Duration {
 	total := int64(0)
 	for _, n := range c {

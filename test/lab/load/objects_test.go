@@ -13,7 +13,7 @@ import (
 
 const (
 	namespace = "load"
-	// written is the annotation that says when the object was written, in nanoseconds since 1970.
+	// written is the annotation with the time of the write, in nanoseconds since 1970.
 	written = "lab/written"
 	// marker is the name of the object that is created after all others.
 	marker = "marker"

@@ -12,14 +12,14 @@ import (
 	"github.com/kubewright/kubewright/internal/child"
 )
 
-// server is what runs in a process of its own.
+// server runs in a process of its own.
 type server interface {
 	store
 	address() child.Address
 	stop() error
 }
 
-// servers are those that there are.
+// servers are the servers by name.
 var servers = map[string]func(context.Context) (server, error){
 	inMemory: startMemory, isEmbedded: startEmbedded,
 }
@@ -39,7 +39,7 @@ type job struct {
 
 const variable = "LAB_LOAD_JOB"
 
-// summary is what it tells in the end.
+// summary is what the process reports at its end.
 type summary struct {
 	Changes int
 	Took    time.Duration
@@ -50,8 +50,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play runs a server. It tells its address once all objects are there, waits for a line before it changes
-// them, for another before it stops that, and for the end of its input before it ends.
+// play runs a server. It prints its address once all objects exist. It waits for a line before it changes
+// objects, for another before it stops changing them, and for the end of its input before it ends.
 func play(text string) (err error) {
 	var j job
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
@@ -110,7 +110,7 @@ func (j job) start(t *testing.T) process {
 // load makes the server change objects.
 func (p process) load(t *testing.T) { p.say(t) }
 
-// rest makes it stop that, and returns what it did.
+// rest makes the server stop changing objects, and returns its summary.
 func (p process) rest(t *testing.T) (s summary) {
 	t.Helper()
 	p.say(t)

@@ -26,13 +26,13 @@ import (
 type soak struct {
 	job
 	handlers int
-	// unbounded lets the blocked handler's backlog grow without a bound.
+	// unbounded lets the blocked handler's backlog grow without bound.
 	unbounded bool
-	// For is how long the load lasts, every how often a sample is taken.
+	// For is how long the load lasts, every is the interval of samples.
 	For, every time.Duration
 }
 
-// run runs it and stops everything. What must hold whatever the bounds are, it checks.
+// run runs the soak and stops everything. It checks what must hold whatever the bounds are.
 func (s soak) run(t *testing.T) (r results.Soak) {
 	t.Helper()
 	server := s.start(t)
@@ -63,7 +63,7 @@ func (s soak) run(t *testing.T) (r results.Soak) {
 	return r
 }
 
-// watch is the life of the informer.
+// watch runs the informer from start to stop.
 func (s soak) watch(t *testing.T, server process, client versioned.Interface, r *results.Soak) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -125,7 +125,7 @@ type underLoad struct {
 	quick    []*quick
 	blocked  *blocked
 
-	listed time.Time // when the last list was there
+	listed time.Time // when the last list was received
 	lists  int
 	before counts // of the last sample
 }
@@ -135,7 +135,7 @@ func (u *underLoad) status() informer.Status {
 	return status
 }
 
-// sample takes samples.
+// sample takes samples, at the given interval.
 func (u *underLoad) sample(during, every time.Duration) (samples []results.Sample) {
 	begun := time.Now()
 	ticker := time.NewTicker(every)
@@ -165,7 +165,7 @@ func (u *underLoad) sample(during, every time.Duration) (samples []results.Sampl
 	return samples
 }
 
-// lags returns those of all handlers that keep up.
+// lags returns the counts of all handlers that keep up.
 func (u *underLoad) lags() (all counts) {
 	for _, q := range u.quick {
 		all = all.plus(q.read())
@@ -173,7 +173,7 @@ func (u *underLoad) lags() (all counts) {
 	return all
 }
 
-// sum sums up what handlers were told.
+// sum adds up what the handlers received.
 func (u *underLoad) sum(r *results.Soak) {
 	all := u.lags()
 	r.Lag50, r.Lag99 = all.percentile(50), all.percentile(99)
@@ -212,7 +212,7 @@ func (u *underLoad) check(ctx context.Context, client versioned.Interface) (map[
 	return stored, nil
 }
 
-// now is a sample of the process.
+// now takes a sample of the process.
 func now() (s results.Sample) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)

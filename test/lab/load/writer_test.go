@@ -11,15 +11,15 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 )
 
-// store is where a writer writes. Each object has one writer.
+// store is what writers write to. Each object has one writer.
 type store interface {
 	create(context.Context, *shopv1.Bakery) error
 	update(context.Context, *shopv1.Bakery) error
 	remove(ctx context.Context, name string) error
 }
 
-// writers change objects. One in ten objects lives for seconds: it is deleted, and another of a new name
-// takes its place. One change in ten is a deletion, one a creation, the others are updates.
+// writers change objects. One in ten objects lives for seconds only: it is deleted, and another with a new
+// name takes its place. One change in ten is a deletion, one a creation, the others are updates.
 type writers struct {
 	store store
 	names []string // by place; each writer has every nth
@@ -46,8 +46,8 @@ func (w *writers) fill(ctx context.Context) error {
 	})
 }
 
-// change changes objects until stop is closed, so many a second, or as many as it can if rate is 0. It
-// returns the number of changes.
+// change changes objects until stop is closed, at the given rate per second, or as fast as it can if rate is
+// 0. It returns the number of changes.
 func (w *writers) change(ctx context.Context, rate int, stop <-chan struct{}) (changes int, err error) {
 	counts := make([]int, w.count)
 	begun := time.Now()
@@ -81,10 +81,10 @@ func (w *writers) change(ctx context.Context, rate int, stop <-chan struct{}) (c
 	return changes, err
 }
 
-// tick is how far a writer may be ahead, so that it doesn't wait before each change.
+// tick is how far a writer may be ahead of its rate, so that it needn't wait before each change.
 const tick = 5 * time.Millisecond
 
-// step makes a writer change something, and returns the number of changes.
+// step makes a writer change an object, and returns the number of changes.
 func (w *writers) step(ctx context.Context, n int, random *rand.Rand) (changes int, err error) {
 	short := max(1, w.each/10)
 	if random.IntN(9) > 0 { // a replacement is two changes

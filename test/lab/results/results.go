@@ -1,4 +1,4 @@
-// Package results is what the tests of the lab tell the command that writes docs/reliability.md.
+// Package results holds what the tests of the lab report to the command that writes docs/reliability.md.
 package results
 
 import (
@@ -11,31 +11,31 @@ import (
 	"time"
 )
 
-// Result is what became of one implementation in one trial, or in many that are alike.
+// Result is the result of one implementation in one trial, or in several trials of the same sort.
 type Result struct {
-	// Half is where it was: "simulated", or the name of a real server.
+	// Half is "simulated", or the name of a real server.
 	Half     string
 	Protocol string `json:",omitempty"`
-	// Test names what was done, Fault and Kind the fault of a trial of one, and the kind of request that it
-	// happened to.
+	// Test names what was done. Fault and Kind are the fault of a trial with a single fault, and the kind of
+	// request that it happened to.
 	Test           string
 	Fault          string `json:",omitempty"`
 	Kind           string `json:",omitempty"`
 	Implementation string
-	// Trials is how many there were, Faults how many faults happened in them.
+	// Trials is the number of trials, Faults that of the faults in them.
 	Trials, Faults int
-	// Took is the longest time from the end of the faults until all was right.
+	// Took is the longest time from the end of the faults until everything was right.
 	Took time.Duration
-	// Verdicts counts the trials that weren't all right by what was wrong: Late, Broken, Left.
+	// Verdicts counts the trials that failed, by what was wrong.
 	Verdicts map[Verdict]int `json:",omitempty"`
 }
 
-// Verdict is what may be wrong.
+// Verdict is what was wrong in a trial.
 type Verdict string
 
 // The verdicts.
 const (
-	Late   Verdict = "late"   // it didn't have what the server had within the bound
+	Late   Verdict = "late"   // it took longer than the bound until it had what the server had
 	Broken Verdict = "broken" // it broke a law
 	Left   Verdict = "left"   // it left something behind
 )

@@ -6,73 +6,73 @@ import (
 	"time"
 )
 
-// Soak is what became of an informer under load: one whose handlers keep up but for one, which is blocked.
+// Soak is the result of an informer under load. One of its handlers is blocked, the others keep up.
 type Soak struct {
-	// Server is which one it was: "in memory", or "embedded".
+	// Server is "in memory" or "embedded".
 	Server string
-	// Objects is how many there were at any time at most, Handlers how many handlers the informer had, the
-	// blocked one included.
+	// Objects is the greatest number of objects at any time. Handlers is the number of handlers, including the
+	// blocked one.
 	Objects, Handlers int
-	// Writers is how many wrote at the same time.
+	// Writers is how many goroutines wrote at the same time.
 	Writers int
-	// Changes is how many the server made in the time that Took says, Calls how many a handler that keeps up
-	// was told of.
+	// Changes is how many changes the server made within Took. Calls is how many calls a handler that keeps up
+	// got.
 	Changes, Calls int
 	Took           time.Duration
-	// Before is from before the informer existed, Synced from when all handlers had the initial list and none
-	// was blocked, After from after the stop. Samples are from the load.
+	// Before was taken before the informer existed, Synced when all handlers had the initial list and none was
+	// blocked, After after the stop. Samples were taken under load.
 	Before, Synced, After Sample
 	Samples               []Sample
 	// Lag50 and Lag99 are those of all handlers that keep up, Slowest99 that of the slowest of them.
 	Lag50, Lag99, Slowest99 time.Duration
-	// Lists is how many lists the informer read during the load, beside the first.
+	// Lists is how many lists the informer read during the load, not counting the first.
 	Lists int
-	// Machine says where it was.
+	// Machine describes the machine.
 	Machine string
 }
 
-// Sample is what there was at one time.
+// Sample is the state at one time.
 type Sample struct {
 	// At is the time since the load began.
 	At time.Duration
-	// Heap is what is in use, garbage included, Live what a garbage collection leaves of it, in bytes.
+	// Heap is what is in use, including garbage, Live what a garbage collection leaves of it, in bytes.
 	Heap, Live uint64
-	// Descriptors are the open files, none where the system doesn't tell.
+	// Descriptors is the number of open files, 0 where the system doesn't report it.
 	Goroutines, Descriptors int
-	// Backlog is how many notifications wait for the blocked handler, Others how many for the one of the
-	// others that is furthest behind.
+	// Backlog is how many notifications wait for the blocked handler. Others is the longest backlog of another
+	// handler.
 	Backlog, Others int
 	// Lag50 and Lag99 are the median and the 99th percentile of the lag since the last sample.
 	Lag50, Lag99 time.Duration
-	// Load is how many threads of the machine want a core, 0 where the system doesn't tell.
+	// Load is how many threads of the machine want a core, 0 where the system doesn't report it.
 	Load float64
 }
 
 // The bounds.
 const (
-	// LagBound is that of the slowest handler's Lag99.
+	// LagBound bounds Slowest99.
 	LagBound = time.Second
-	// entryBytes is what an entry of a backlog takes beside the objects that it holds.
+	// entryBytes is the size of an entry of a backlog, without the objects that it holds.
 	entryBytes = 512
-	// heapSlack and countSlack are for what comes and goes: buffers, a new connection, a request's goroutines.
+	// heapSlack and countSlack allow for what comes and goes: buffers, a new connection, a request's goroutines.
 	heapSlack  = 16 << 20
 	countSlack = 8
-	// growth is by which part the end may exceed what was before.
+	// growth is the fraction by which the last quarter may exceed the second.
 	growth = 0.05
 )
 
 // BacklogBound is what docs/memory.md promises of a handler with Coalesce: one notification for each object
-// that it was told of or that there is.
+// that the handler has received or that exists.
 func (s Soak) BacklogBound() int { return 2 * s.Objects }
 
-// HeapBound follows from BacklogBound: as much again as the cache for the states that the blocked handler was
-// told of last, which the cache has no longer, and the entries.
+// HeapBound follows from BacklogBound. The backlog holds the states that the blocked handler received last,
+// which the cache no longer has: as much again as the cache, and the entries.
 func (s Soak) HeapBound() uint64 {
 	return s.Before.Live + 2*(s.Synced.Live-s.Before.Live) + uint64(s.BacklogBound())*entryBytes + heapSlack
 }
 
-// Problems says what broke a bound or grew. timed is whether the lag counts: on a machine that does other
-// things a short run says nothing of it.
+// Problems returns the bounds that were broken, and what grew. timed is whether the lag counts: after a short
+// run on a busy machine it means nothing.
 func (s Soak) Problems(timed bool) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if len(s.Samples) < 8 {

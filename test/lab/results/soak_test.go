@@ -8,8 +8,8 @@ import (
 	"github.com/kubewright/kubewright/test/lab/results"
 )
 
-// steady is a soak in which nothing grows but what the documentation allows: the blocked handler's backlog,
-// and with it the heap, up to their bounds.
+// steady is a soak in which nothing grows except what the documentation allows: the blocked handler's
+// backlog, and with it the heap, up to their bounds.
 func steady() results.Soak {
 	s := results.Soak{
 		Objects: 50_000, Handlers: 20, Slowest99: 20 * time.Millisecond,
@@ -26,7 +26,7 @@ func steady() results.Soak {
 	return s
 }
 
-// TestProblems: a steady soak is all right, and whatever grows in one is found.
+// TestProblems: a steady soak has no problems, and Problems notices everything that grows.
 func TestProblems(t *testing.T) {
 	if problems := steady().Problems(true); len(problems) > 0 {
 		t.Errorf("a steady soak: %q", problems)

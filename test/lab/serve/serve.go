@@ -19,18 +19,18 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 )
 
-// Resource is what is served.
+// Resource is a resource to serve.
 type Resource struct {
 	Version schema.GroupVersion
-	// Scheme has the types, Codecs are those of Scheme.
+	// Scheme has the types. Codecs are those of Scheme.
 	Scheme *runtime.Scheme
 	Codecs serializer.CodecFactory
 	List   func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	Watch  func(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-// Request serves a list or a watch of a namespace, of all if that is empty. It answers in JSON, or in
-// protobuf if the client accepts it. A watch ends with the request's context, or with its timeout.
+// Request serves a list or a watch of a namespace, or of all namespaces if that is empty. It answers in JSON,
+// or in protobuf if the client accepts it. A watch ends with the request's context, or with its timeout.
 func (s Resource) Request(w http.ResponseWriter, r *http.Request, namespace string) {
 	var opts metav1.ListOptions
 	parameters := runtime.NewParameterCodec(s.Scheme)
@@ -68,7 +68,7 @@ func (s Resource) list(w http.ResponseWriter, r *http.Request, opts metav1.ListO
 	}
 	wire := s.wireOf(r)
 	w.Header().Set("Content-Type", wire.MediaType)
-	// What can't be written, the client will miss.
+	// If this fails, the client sees an incomplete response.
 	_ = s.encoder(wire.Serializer).Encode(list, w)
 	return nil
 }

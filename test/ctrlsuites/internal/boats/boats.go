@@ -1,4 +1,4 @@
-// Package boats is the custom resource of the tests of managers.
+// Package boats has the custom resource of the tests of managers.
 package boats
 
 import (
@@ -25,7 +25,7 @@ spec:
       spec: {type: object, properties: {length: {type: integer}}}}}}
 `)}}
 
-// Resource is how the server names boats.
+// Resource is the server's name for boats.
 var Resource = schema.GroupVersionResource{Group: "harbour.example", Version: "v1", Resource: "boats"}
 
 // New returns a boat without a name.

@@ -1,5 +1,5 @@
-// Package kubewright puts the tests that import it on kubewright. The variable KUBEWRIGHT names what replaces
-// controller-runtime's own: nothing, caches, or caches,queues.
+// Package kubewright makes the tests that import it use kubewright. The variable KUBEWRIGHT lists what of
+// controller-runtime's own is replaced: nothing, caches, or caches,queues.
 package kubewright
 
 import (
@@ -39,8 +39,8 @@ func init() {
 	}
 }
 
-// remembering makes a cache of controller-runtime's, and remembers the informers that kubewright makes for
-// it. Those that have stopped are no longer among the statuses of [kwctrl.Caches].
+// remembering makes a cache of controller-runtime, and remembers the informers that kubewright makes for it:
+// the statuses of [kwctrl.Caches] leave out those that have stopped.
 func remembering(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	newInformer := opts.NewInformer
 	if newInformer == nil {
@@ -58,7 +58,7 @@ func remembering(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	return cache.NewOwn(config, opts)
 }
 
-// counting makes and counts a queue.
+// counting makes a queue, and counts it.
 func counting(
 	name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
 ) workqueue.TypedRateLimitingInterface[reconcile.Request] {
@@ -68,8 +68,8 @@ func counting(
 	return kwctrl.NewQueue(name, limiter)
 }
 
-// After all specs, the file that KUBEWRIGHT_USE names says what was made by kubewright, and how
-// its informers read.
+// After all specs, the counts of what kubewright made, and how its informers read, are written to the file
+// that KUBEWRIGHT_USE names.
 var _ = ginkgo.ReportAfterSuite("use", func(ginkgo.Report) {
 	mu.Lock()
 	defer mu.Unlock()

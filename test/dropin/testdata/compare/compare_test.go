@@ -66,7 +66,7 @@ var clientsets = map[string]struct{ upstream, ours generated }{
 	},
 }
 
-// pairs pairs the calls of two clientsets, which must have the same.
+// pairs pairs the calls of two clientsets, which must have the same calls.
 func pairs(t *testing.T, upstream, ours []call) [][2]call {
 	t.Helper()
 	if len(upstream) < 100 || len(upstream) != len(ours) {
@@ -88,8 +88,8 @@ type request struct {
 	Header            http.Header
 }
 
-// TestRequests checks that each call sends the same request, if it sends one, and returns the same, whether
-// the server answers or refuses.
+// TestRequests checks that each call sends the same request, if it sends one, and returns the same result,
+// whether the server answers or refuses.
 func TestRequests(t *testing.T) {
 	for status, answer := range map[int]string{
 		http.StatusOK:        `{"metadata":{"name":"answer","resourceVersion":"5"},"items":[{"metadata":{"name":"item"}}]}`,
@@ -140,9 +140,9 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestActions checks that each call of the fakes records the same actions and returns the same, with and
-// without field management. It runs in a bubble, where time stands still, because managed fields contain the
-// time.
+// TestActions checks that each call of the fakes records the same actions and returns the same result, with
+// and without field management. It runs in a bubble, where time stands still, because managed fields contain
+// the time.
 func TestActions(t *testing.T) {
 	for name, c := range clientsets {
 		for kind, fakes := range map[string][2]func() recorder{

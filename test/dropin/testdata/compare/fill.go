@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// fill sets what v holds, to that many levels, to values derived from the names of fields. They make no
-// sense, but names and selectors are valid.
+// fill sets the contents of v, to the given number of levels, to values derived from the names of fields.
+// Names and selectors are valid; other values needn't make sense.
 func fill(v reflect.Value, name string, levels int) {
 	switch v.Kind() {
 	case reflect.String:
@@ -47,7 +47,8 @@ func fill(v reflect.Value, name string, levels int) {
 	}
 }
 
-// opaque reports whether the text of a type is not that of its fields, as with quantities and times.
+// opaque reports whether a type has a text form of its own, rather than that of its fields, as quantities and
+// times do.
 func opaque(t reflect.Type) bool {
 	for i := range t.NumField() {
 		if !t.Field(i).IsExported() {

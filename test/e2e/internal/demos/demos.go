@@ -1,4 +1,4 @@
-// Package demos is what programs share that show kubewright at work: how they end, and how they run others.
+// Package demos has what the demo programs share: how they end, and how they run other programs.
 package demos
 
 import (
@@ -31,7 +31,7 @@ func Main(run func(context.Context) error) {
 	}
 }
 
-// Command runs a program in a folder and returns its output, without space around it.
+// Command runs a program in a folder and returns its output, without leading and trailing space.
 func Command(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir

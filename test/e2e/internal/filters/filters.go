@@ -1,4 +1,4 @@
-// Package filters asks API servers whether they filter by shard selectors.
+// Package filters finds out whether API servers filter by shard selectors.
 package filters
 
 import (
@@ -17,11 +17,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// lower is the half of the namespaces that ShardSelector asks for.
+// lower is the half of the hashes of namespaces that ShardSelector selects.
 var lower = shard.Ranges{{First: 0, Last: math.MaxUint64 / 2}}
 
-// ShardSelector asks an API server for the ConfigMaps of half of the namespaces, and returns whether it
-// filters lists and watches. It leaves two namespaces, whose names begin with prefix, and ConfigMaps in them.
+// ShardSelector requests the ConfigMaps of half of the namespaces, and returns whether the server filters
+// lists and watches. It leaves two namespaces behind, whose names begin with prefix, with ConfigMaps in them.
 func ShardSelector(ctx context.Context, config *rest.Config, prefix string) (lists, watches bool, err error) {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -64,7 +64,7 @@ func ShardSelector(ctx context.Context, config *rest.Config, prefix string) (lis
 		return false, false, err
 	}
 	defer w.Stop()
-	// The object that isn't selected comes first, if it comes.
+	// If the unselected object is delivered, it is delivered first.
 	if err := errors.Join(create(out), create(in)); err != nil {
 		return false, false, err
 	}
@@ -88,7 +88,7 @@ func ShardSelector(ctx context.Context, config *rest.Config, prefix string) (lis
 	}
 }
 
-// inAndOut returns a namespace of the lower half, and one that isn't.
+// inAndOut returns a namespace of the lower half, and one of the upper half.
 func inAndOut(prefix string) (in, out string) {
 	for i := 0; in == "" || out == ""; i++ {
 		name := fmt.Sprintf("%s-%d", prefix, i)

@@ -25,13 +25,13 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// item is a bakery in the queue. One that is created anew is another item.
+// item is a bakery in the queue. One that is deleted and created again is another item.
 type item struct {
 	cache.ObjectName
 	uid types.UID
 }
 
-// controller tells bakeries that it has seen them.
+// controller reconciles bakeries: it writes into their status the generation that it has seen.
 type controller struct {
 	job      wire.Job
 	client   versioned.Interface
@@ -59,7 +59,7 @@ func (c *controller) add(bakery *shopv1.Bakery) {
 	c.queue.Add(item{cache.MetaObjectToName(bakery), bakery.UID})
 }
 
-// value is what is hashed of an item.
+// value returns the part of an item that is hashed.
 func (c *controller) value(i item) string {
 	if c.job.Field == sharding.ByUID {
 		return string(i.uid)
@@ -83,11 +83,12 @@ func (c *controller) reconcile(ctx context.Context, i item) (workqueue.Result, e
 	if apierrors.IsNotFound(err) {
 		err = nil
 	}
-	// What isn't owned any more is dropped by the queue. What was refused because the Lease lapsed is not.
+	// The queue drops items that aren't owned any more, but not those that were refused because the Lease
+	// lapsed.
 	return workqueue.Result{}, err
 }
 
-// bake writes what makes a bakery's state the last one that was seen.
+// bake writes the status, or removes the finalizer, unless the cached state needs neither.
 func (c *controller) bake(ctx context.Context, i item) error {
 	bakery, err := c.bakeries.Lister().Bakeries(i.Namespace).Get(i.Name)
 	if err != nil || bakery.UID != i.uid {

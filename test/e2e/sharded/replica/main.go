@@ -3,8 +3,8 @@
 // Command replica is one replica of a controller that shares its objects. The tests of package sharded run
 // it.
 //
-// It gives each Bakery the status that it has seen the present state, and removes a finalizer from those that
-// are deleted. On SIGTERM it leaves its group and ends.
+// It sets the status of each Bakery to the generation that it has seen, and removes a finalizer from deleted
+// ones. On SIGTERM it leaves its group and ends.
 package main
 
 import (
@@ -49,7 +49,7 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("the variable %s: %w", wire.Variable, err)
 	}
 	stamps := &stamps{careless: job.Careless > 0}
-	// The proxy reads what passes.
+	// JSON, because the proxy reads the requests and answers.
 	config := &rest.Config{Host: job.Host, QPS: -1}
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	config.Wrap(stamps.inner)
@@ -94,9 +94,9 @@ func run(ctx context.Context) error {
 	}
 	serving := &http.Server{Handler: controller}
 	defer serving.Close()
-	go func() { _ = serving.Serve(listener) }() // It ends with an error anyway.
+	go func() { _ = serving.Serve(listener) }() // it always returns an error
 
-	// Informers and workers go on while the member leaves.
+	// Informers and workers keep running while the member leaves.
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer factory.Shutdown()
 	defer stop()

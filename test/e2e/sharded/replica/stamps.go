@@ -10,7 +10,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// stamps writes headers: the outer transport before the member's own transport looks, the inner one after.
+// stamps has two transports that write headers: outer runs before the member's own transport checks a
+// request, inner after it.
 type stamps struct {
 	member   string
 	careless bool
@@ -34,7 +35,7 @@ func (s *stamps) outer(next http.RoundTripper) http.RoundTripper {
 		if !s.careless {
 			owned, acts = sharding.OwnedFrom(request.Context())
 		}
-		if acts { // Otherwise the member's transport has to refuse it.
+		if acts { // otherwise the member's transport must refuse the request
 			request = request.Clone(request.Context())
 			request.Header.Set(wire.Looked, looked.String())
 			request.Header.Set(wire.Value, work.value)
@@ -55,7 +56,7 @@ func (s *stamps) inner(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// work is what a reconcile knows of itself. It is in the context.
+// work describes a reconcile. It is in its context.
 type work struct {
 	value string
 	owned sharding.Owned

@@ -1,4 +1,4 @@
-// Package cache has what client-go's tests of its package cache take from it that isn't exported, made of
+// Package cache has the unexported names of client-go's package cache that its tests use, implemented by
 // ours.
 package cache
 
@@ -17,7 +17,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// testFifoObject is what tests put into queues.
+// testFifoObject is an object that tests put into queues.
 type testFifoObject struct {
 	name string
 	val  any
@@ -38,7 +38,7 @@ func field[T any](f *DeltaFIFO, name string) *T {
 	return (*T)(unsafe.Pointer(reflect.ValueOf(f).Elem().FieldByName(name).UnsafeAddr()))
 }
 
-// fifoItems returns what is queued, by key.
+// fifoItems returns the queued deltas, by key.
 func fifoItems(f *DeltaFIFO) map[string]Deltas {
 	mu := field[sync.Mutex](f, "mu")
 	mu.Lock()
@@ -63,7 +63,7 @@ func fifoList(f *DeltaFIFO) []any {
 	return list
 }
 
-// fifoGet returns what is queued for an object.
+// fifoGet returns the queued deltas of an object.
 func fifoGet(f *DeltaFIFO, obj any) (deltas any, exists bool, err error) {
 	key, err := f.KeyOf(obj)
 	if err != nil {
@@ -76,10 +76,10 @@ func fifoGet(f *DeltaFIFO, obj any) (deltas any, exists bool, err error) {
 // fifoReplaces makes a queue emit Replaced for the objects of lists.
 func fifoReplaces(f *DeltaFIFO) { *field[DeltaType](f, "inLists") = Replaced }
 
-// fifoLogger stands for that of a queue.
+// fifoLogger stands in for a queue's logger.
 var fifoLogger = klog.Background()
 
-// processDeltas makes the changes of deltas in a store and tells a handler of them.
+// processDeltas applies deltas to a store and calls a handler for them.
 func processDeltas(
 	_ klog.Logger, handler ResourceEventHandler, store Store, deltas Deltas, isInInitialList bool,
 	keyFunc KeyFunc,
@@ -210,7 +210,7 @@ func indicesOf(store ThreadSafeStore) map[string]map[string]sets.Set[string] {
 	return all
 }
 
-// fakeShared is an informer that has an indexer, and keeps a handler.
+// fakeShared is an informer with an indexer. It keeps the handler that is added.
 type fakeShared struct {
 	SharedIndexInformer
 	indexer Indexer
@@ -226,7 +226,7 @@ func (f *fakeShared) AddEventHandlerWithOptions(
 	return nil, nil
 }
 
-// typedResourceEventHandler is a typed handler as our typed informers add it.
+// typedResourceEventHandler wraps a typed handler as our typed informers add it.
 type typedResourceEventHandler[T Object] struct{ handler TypedResourceEventHandler[T] }
 
 func (h *typedResourceEventHandler[T]) added() ResourceEventHandler {
@@ -247,7 +247,7 @@ func (h *typedResourceEventHandler[T]) OnUpdate(oldObj, newObj any) {
 
 func (h *typedResourceEventHandler[T]) OnDelete(obj any) { h.added().OnDelete(obj) }
 
-// typedIndexer is an indexer as our typed informers show it.
+// typedIndexer wraps an indexer as our typed informers return it.
 type typedIndexer[T Object] struct{ Indexer }
 
 func (x typedIndexer[T]) typed() TypedIndexer[T] {

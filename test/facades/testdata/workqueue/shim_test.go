@@ -1,5 +1,5 @@
-// Package workqueue has what client-go's test of rate limiting takes from its package workqueue that isn't
-// exported, over our rate limiting queue.
+// Package workqueue has the unexported names of client-go's package workqueue that its test of rate limiting
+// uses, over our rate limiting queue.
 package workqueue
 
 import (
@@ -12,10 +12,10 @@ import (
 
 const maxWait = time.Second
 
-// waitFor is an item that is to be delayed.
+// waitFor is an item to be delayed.
 type waitFor[T comparable] struct{ readyAt time.Time }
 
-// delayingType is a queue that sends what is to be delayed.
+// delayingType is a queue that sends the items to be delayed.
 type delayingType[T comparable] struct {
 	TypedInterface[T]
 	clock           clock.Clock

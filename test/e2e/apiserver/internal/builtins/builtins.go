@@ -1,8 +1,8 @@
 // Package builtins adds ConfigMaps, Secrets, Namespaces, Events and Leases to a generic API server.
-// Kubernetes' own implementation of them is in a module that isn't meant to be required by others.
+// Kubernetes' own implementation of them is in a module that isn't meant to be imported.
 //
-// Each kind has a few rules: what is prepared and validated before it is stored. All else is upstream's
-// generic registry over etcd.
+// Each kind has a few rules: how objects are prepared and validated before they are stored. Everything else
+// is upstream's generic registry over etcd.
 package builtins
 
 import (
@@ -20,7 +20,7 @@ import (
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 )
 
-// Install adds the kinds to a server that doesn't run yet. Their objects are kept in the given etcd. The
+// Install adds the kinds to a server that isn't running yet. Their objects are kept in the given etcd. The
 // server's OpenAPI configuration must include [Definitions] and the names of [Published].
 func Install(server *genericapiserver.GenericAPIServer, etcd genericoptions.EtcdOptions) error {
 	scheme := newScheme()

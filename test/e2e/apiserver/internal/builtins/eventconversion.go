@@ -37,7 +37,7 @@ func converts[A, B any](scheme *runtime.Scheme, convert func(*A, *B)) error {
 	})
 }
 
-// The conversions share what they can: the apimachinery doesn't use the original afterwards.
+// The conversions share memory where they can: apimachinery doesn't use the original afterwards.
 
 func toCore(in *eventsv1.Event, out *corev1.Event) {
 	*out = corev1.Event{

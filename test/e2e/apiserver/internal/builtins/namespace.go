@@ -39,7 +39,7 @@ func label(n *corev1.Namespace) {
 	n.Labels[corev1.LabelMetadataName] = n.Name
 }
 
-// addNamespaces registers what happens to a Namespace whenever it is decoded.
+// addNamespaces registers a default that applies whenever a Namespace is decoded.
 func addNamespaces(scheme *runtime.Scheme) error {
 	scheme.AddTypeDefaultingFunc(&corev1.Namespace{}, func(obj any) {
 		if n := obj.(*corev1.Namespace); n.Name != "" {

@@ -13,8 +13,8 @@ import (
 )
 
 // Definitions adds the OpenAPI definitions of the kinds to base, which has those of their metadata. They are
-// made from the Go types: their documentation is there, and so is all that server-side apply has to know,
-// except for [atomic].
+// derived from the Go types, with their documentation and everything that server-side apply needs, except for
+// [atomic].
 func Definitions(base common.GetOpenAPIDefinitions) common.GetOpenAPIDefinitions {
 	return func(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
 		d := definer{ref: ref, definitions: base(ref)}
@@ -27,7 +27,8 @@ func Definitions(base common.GetOpenAPIDefinitions) common.GetOpenAPIDefinitions
 	}
 }
 
-// atomic are the types that server-side apply takes as one value. Their comments say so, which Go drops.
+// atomic are the types that server-side apply treats as one value. Upstream marks them in comments, which
+// aren't in the compiled types.
 var atomic = []reflect.Type{reflect.TypeFor[corev1.ObjectReference]()}
 
 type definer struct {
@@ -35,8 +36,8 @@ type definer struct {
 	definitions map[string]common.OpenAPIDefinition
 }
 
-// define adds the definition of a struct, unless there is one, with all that it refers to. It returns its
-// name.
+// define adds the definition of a struct, with all that it refers to, unless it is already there. It returns
+// the definition's name.
 func (d *definer) define(t reflect.Type) string {
 	name := util.GetCanonicalTypeName(reflect.Zero(t).Interface())
 	if _, ok := d.definitions[name]; ok {
@@ -113,7 +114,7 @@ func (d *definer) schema(in *common.OpenAPIDefinition, t reflect.Type) spec.Sche
 	}
 }
 
-// documentation returns what is known of a type, under "", and of its fields, by their names in JSON.
+// documentation returns the documentation of a type, under "", and of its fields, by their names in JSON.
 func documentation(t reflect.Type) map[string]string {
 	if documented, ok := reflect.Zero(t).Interface().(interface{ SwaggerDoc() map[string]string }); ok {
 		return documented.SwaggerDoc()

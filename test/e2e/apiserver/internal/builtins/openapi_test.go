@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// TestDefinitions compares what server-side apply makes of random objects by our definitions with what it
-// makes of them by client-go's, which are Kubernetes'.
+// TestDefinitions compares the fields that server-side apply finds in random objects by our definitions with
+// those that it finds by client-go's, which are Kubernetes' own.
 func TestDefinitions(t *testing.T) {
 	scheme := Published()
 	config := genericapiserver.DefaultOpenAPIV3Config(

@@ -10,7 +10,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
-// kinds are what the server has of each group, in the version that clients see.
+// kinds are the kinds of each group, in the version that clients see.
 var kinds = []struct {
 	version schema.GroupVersion
 	objects []runtime.Object
@@ -33,9 +33,9 @@ func Published() *runtime.Scheme {
 	return scheme
 }
 
-// newScheme returns the scheme that requests are handled with. Upstream converts each object to an internal
-// version first. Here that has the Go types of the published one, and nothing is converted but the Events of
-// events.k8s.io, which become those of the core group.
+// newScheme returns the scheme that handles requests. Upstream converts each object to an internal version
+// first. Here the internal version has the Go types of the published one. The only conversion is that of the
+// Events of events.k8s.io, which become Events of the core group.
 func newScheme() *runtime.Scheme {
 	scheme := Published()
 	for _, k := range kinds {
@@ -52,8 +52,8 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-// selectBy registers the field selectors of a kind, besides those of name and namespace, with the name of the
-// field that its rules return.
+// selectBy registers the field selectors of a kind, besides those of name and namespace. fields maps each to
+// the name of the field that the kind's rules return.
 func selectBy(scheme *runtime.Scheme, kind schema.GroupVersionKind, fields map[string]string) error {
 	return scheme.AddFieldLabelConversionFunc(kind, func(label, value string) (string, string, error) {
 		if field, ok := fields[label]; ok {
@@ -63,8 +63,9 @@ func selectBy(scheme *runtime.Scheme, kind schema.GroupVersionKind, fields map[s
 	})
 }
 
-// codec is how objects are stored. Unlike the codec in it, it returns them without apiVersion and kind: those
-// of the items of a list are left out by a server whose internal types differ from the published ones.
+// codec encodes objects for storage. Unlike the codec in it, it decodes them without apiVersion and kind.
+// Kubernetes, whose internal types differ from the published ones, leaves those out of the items of a list;
+// so must this server.
 type codec struct{ runtime.Codec }
 
 func (c codec) Decode(

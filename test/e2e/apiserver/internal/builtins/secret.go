@@ -48,7 +48,7 @@ var requiredKeys = map[corev1.SecretType][]string{
 	corev1.SecretTypeDockerConfigJson: {corev1.DockerConfigJsonKey},
 }
 
-// addSecrets registers what happens to a Secret whenever it is decoded.
+// addSecrets registers a default that applies whenever a Secret is decoded.
 func addSecrets(scheme *runtime.Scheme) error {
 	scheme.AddTypeDefaultingFunc(&corev1.Secret{}, func(obj any) {
 		s := obj.(*corev1.Secret)

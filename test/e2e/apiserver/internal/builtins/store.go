@@ -49,7 +49,7 @@ func newStore[T object](
 	return &store{Store: s, shortNames: r.shortNames}, err
 }
 
-// attributes returns what an object can be selected by.
+// attributes returns what selectors see of an object.
 func (r rules[T]) attributes(obj runtime.Object) (labels.Set, fields.Set, error) {
 	o, ok := obj.(T)
 	if !ok {

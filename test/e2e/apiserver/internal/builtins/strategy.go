@@ -27,19 +27,19 @@ type rules[T object] struct {
 	clusterScoped bool
 	createdByPut  bool   // a PUT creates what doesn't exist
 	unversioned   bool   // an update may leave out the resource version
-	seconds       uint64 // that an object lives, without end if 0
+	seconds       uint64 // for which an object lives; 0 means without end
 
 	name           apivalidation.ValidateNameFunc
 	prepare        func(T)          // before the validation of a new object
-	prepareUpdate  func(obj, old T) // before that of an update
+	prepareUpdate  func(obj, old T) // before the validation of an update
 	validate       func(context.Context, T) field.ErrorList
 	validateUpdate func(ctx context.Context, obj, old T) field.ErrorList // after validate
 	canonicalize   func(T)                                               // after validation
-	// fields returns what an object can be selected by, besides its name and namespace.
+	// fields returns what field selectors see of an object, besides its name and namespace.
 	fields func(T) fields.Set
 }
 
-// strategy applies rules, in the form that upstream's registry asks for.
+// strategy applies rules, in the form that upstream's registry requires.
 type strategy[T object] struct {
 	runtime.ObjectTyper
 	names.NameGenerator

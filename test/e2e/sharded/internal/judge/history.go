@@ -11,8 +11,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// History says what happened in a round, in seconds from its fault on: how many ranges everybody had, and
-// what became of a change: who owned its object, and who listed it.
+// History describes a round, in seconds from its fault: how many ranges each member owned, and what happened
+// to a change: who owned its object, and who listed and wrote it.
 func History(r Records, round int, slow Slow) string {
 	type event struct {
 		at   wire.Time

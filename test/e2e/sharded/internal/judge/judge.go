@@ -14,45 +14,45 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// Limits are what Judge measures by.
+// Limits are the durations that Judge allows.
 type Limits struct {
 	// RenewDeadline is how long a Lease holds after its renewal was sent.
 	RenewDeadline time.Duration
-	// Slack is what the machine may take for what isn't bounded: to send a change, and to reconcile what a
-	// new owner has listed.
+	// Slack is how long the machine may take for what has no bound: sending a change, and reconciling what a new
+	// owner has listed.
 	Slack time.Duration
 }
 
-// Verdict is what Judge found.
+// Verdict is the result of Judge.
 type Verdict struct {
-	// Wrong are the things that mustn't be.
+	// Wrong describes everything that must not happen.
 	Wrong []string
-	// Writes counts the replicas' writes, Late those of them that arrived when they weren't allowed any more.
+	// Writes counts the replicas' writes, Late those that arrived when they were no longer allowed.
 	Writes, Late int
-	// Kinds is what happened in the rounds of each kind.
+	// Kinds sums up the rounds of each kind.
 	Kinds map[string]*Kind
-	// Slow are the changes that took longest of the rounds, by when these began, in which something took
-	// longer than the bound and the list.
+	// Slow has the slowest change of each round in which a change took longer than the bound and the longest
+	// list, by the start of the round.
 	Slow map[wire.Time]Slow
 }
 
-// Slow is a change that was reconciled later than it should be.
+// Slow is a change that was reconciled late.
 type Slow struct {
 	Change
 	Reconciled wire.Time
 }
 
-// Kind is what happened in the rounds of one kind.
+// Kind sums up the rounds of one kind.
 type Kind struct {
 	Rounds, Changes int
-	// Gap is the longest time from a change to its reconcile, or from the fault if that came in between. List
-	// is the longest list, which is part of a gap.
+	// Gap is the longest time from a change, or from the fault if that came later, to the reconcile. List is the
+	// duration of the longest list, which is part of a gap.
 	Gap, Bound, List time.Duration
-	// Lists counts all lists, Again those of something that the member had.
+	// Lists counts all lists, Again those of ranges that the member already had.
 	Lists, Again int
 }
 
-// Judge looks at all records.
+// Judge checks all records.
 func Judge(r Records, limits Limits) Verdict {
 	j := &judge{
 		Records: r, limits: limits, verdict: Verdict{Kinds: map[string]*Kind{}, Slow: map[wire.Time]Slow{}},
@@ -75,7 +75,7 @@ type judge struct {
 	Records
 	limits  Limits
 	verdict Verdict
-	// longest are how long the longest list of each round took, by when the round began.
+	// longest is the duration of the longest list of each round, by the start of the round.
 	longest map[wire.Time]time.Duration
 }
 
@@ -99,7 +99,7 @@ func (j *judge) round(at wire.Time) (Round, bool) {
 	return j.Rounds[i], true
 }
 
-// writes checks that each write was looked at while its member's Lease held, and the range was its own.
+// writes checks each write at the moment of the look-up: the member's Lease held, and the range was its own.
 func (j *judge) writes() {
 	leases, tokens := j.leases(), j.tokens()
 	for _, w := range j.Writes {
@@ -111,11 +111,11 @@ func (j *judge) writes() {
 		lease := leases[w.Member]
 		end := lease.end(w.Looked)
 		if w.Looked > end {
-			j.wrong("%s wrote %s: looked at %v after the end of its lease, arrived %v later", w.Member, w.Object,
+			j.wrong("%s wrote %s: looked up %v after the end of its lease, arrived %v later", w.Member, w.Object,
 				w.Looked.Sub(end), w.Arrived.Sub(w.Looked))
 		}
 		if other, ok := j.taken(w, w.Looked); ok {
-			j.wrong("%s wrote %s by token %d: looked at %v after %s got it by token %d, arrived %v later",
+			j.wrong("%s wrote %s by token %d: looked up %v after %s got it by token %d, arrived %v later",
 				w.Member, w.Object, w.Token, w.Looked.Sub(other.done), other.Owner, other.Token,
 				w.Arrived.Sub(w.Looked))
 		}
@@ -135,7 +135,7 @@ type token struct {
 	token int64
 }
 
-// tokens returns of which hashes owners ever had a token.
+// tokens returns the hashes that any table has given with each owner's token.
 func (j *judge) tokens() map[token]shard.Ranges {
 	tokens := map[token]shard.Ranges{}
 	for _, t := range j.Tables {
@@ -147,8 +147,8 @@ func (j *judge) tokens() map[token]shard.Ranges {
 	return tokens
 }
 
-// lease is a member's Lease: when the answers to its renewals were on their way, and when it ends by these
-// and those before.
+// lease is a member's Lease: the times of the answers to its renewals, and when the Lease ends after each of
+// these.
 type lease struct{ answered, ends []wire.Time }
 
 func (j *judge) leases() map[string]lease {
@@ -164,7 +164,7 @@ func (j *judge) leases() map[string]lease {
 	return leases
 }
 
-// end returns when the Lease ends, as its member may know it at a moment.
+// end returns when the Lease ends, by the answers up to a moment.
 func (l lease) end(known wire.Time) wire.Time {
 	n, found := slices.BinarySearch(l.answered, known)
 	if found {
@@ -182,7 +182,8 @@ type taking struct {
 	done wire.Time
 }
 
-// taken returns how, before a moment, a table gave what a write is about to somebody else, by a higher token.
+// taken returns the entry by which, before a moment, a table gave the object of a write to another member, by
+// a higher token.
 func (j *judge) taken(w Write, before wire.Time) (taking, bool) {
 	n, _ := slices.BinarySearchFunc(j.Tables, before,
 		func(t Table, before wire.Time) int { return cmp.Compare(t.Done, before) })
@@ -198,7 +199,7 @@ func (j *judge) taken(w Write, before wire.Time) (taking, bool) {
 	return taking{}, false
 }
 
-// lists checks that members don't list what they have, where they needn't.
+// lists checks that members don't list again what they have.
 func (j *judge) lists() {
 	type event struct {
 		at    wire.Time

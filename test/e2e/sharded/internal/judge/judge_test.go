@@ -89,7 +89,7 @@ func TestRight(t *testing.T) {
 	}
 }
 
-// TestLate lets writes arrive late that were looked at in time: they are counted.
+// TestLate: writes that arrive late after a look-up in time are counted, and aren't wrong.
 func TestLate(t *testing.T) {
 	for _, arrived := range []wire.Time{
 		15 * second, // after the end of the Lease
@@ -103,7 +103,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestFrozen: the bound of a round doesn't grow by a list during which a member stood still.
+// TestFrozen: the bound of a round doesn't grow by a list during which the member was frozen.
 func TestFrozen(t *testing.T) {
 	r := story()
 	r.Rounds[0].Frozen = "a"
@@ -112,7 +112,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestWrong plants what mustn't be.
+// TestWrong plants faults, each of which the judge must report.
 func TestWrong(t *testing.T) {
 	var up judge.Write
 	tests := map[string]struct {
@@ -122,12 +122,12 @@ func TestWrong(t *testing.T) {
 		"a look after the end of the lease": {func(r *judge.Records) {
 			up.Looked = 14 * second
 			r.Writes = append(r.Writes, up)
-		}, "b wrote n/up: looked at 1s after the end of its lease"},
+		}, "b wrote n/up: looked up 1s after the end of its lease"},
 		"a renewal that wasn't answered before the look": {func(r *judge.Records) {
 			up.Looked = 14 * second
 			r.Writes = append(r.Writes, up)
 			r.Renewals = append(r.Renewals, judge.Renewal{Member: "b", Sent: 12 * second, Answered: 15 * second})
-		}, "looked at 1s after the end of its lease"},
+		}, "looked up 1s after the end of its lease"},
 		"a look after another has the range, by a lease that holds": {func(r *judge.Records) {
 			up.Looked = 18 * second
 			r.Writes = append(r.Writes, up)
@@ -145,7 +145,7 @@ func TestWrong(t *testing.T) {
 			r.Writes = append(r.Writes, up)
 			r.Tables = append(r.Tables, judge.Table{Began: 23 * second, Done: 23 * second,
 				Entries: []judge.Entry{{0, "", 6}}})
-		}, "by token 5: looked at 2s after"},
+		}, "by token 5: looked up 2s after"},
 		"a write that the member didn't allow": {func(r *judge.Records) {
 			r.Writes = append(r.Writes, judge.Write{Member: "a", Object: "n/x", Arrived: 20 * second})
 		}, "a wrote n/x, which its member didn't allow"},
@@ -192,7 +192,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestAllowed has what looks like a wrong and is none.
+// TestAllowed plants what looks wrong and is allowed.
 func TestAllowed(t *testing.T) {
 	for name, plant := range map[string]func(*judge.Records){
 		"a range that was another's in between is listed anew": func(r *judge.Records) {
@@ -251,7 +251,7 @@ func TestParseTable(t *testing.T) {
 	}
 }
 
-// TestHistory tells what became of a change that was reconciled too late.
+// TestHistory prints the history of a change that was reconciled too late.
 func TestHistory(t *testing.T) {
 	r := story()
 	for i := range r.Changes {

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package judge says what was wrong in what a group of replicas did, from what was recorded of it.
+// Package judge finds what was wrong in the behavior of a group of replicas, by records of it.
 package judge
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
 
-// Records are what was seen. Each list is in the order in which things were recorded, which is about that in
-// which they happened.
+// Records are the observations of a test. Each list is in the order of recording, which is roughly that of
+// the events.
 type Records struct {
 	Renewals []Renewal
 	Tables   []Table
@@ -28,14 +28,14 @@ type Records struct {
 	Rounds   []Round
 }
 
-// Renewal is a renewal of a member's Lease that succeeded: when the member sent it, and when the answer was
-// on its way.
+// Renewal is a successful renewal of a member's Lease: when the member sent it, and when the proxy passed the
+// answer on.
 type Renewal struct {
 	Member         string
 	Sent, Answered wire.Time
 }
 
-// Table is a table that was written at some time from Began to Done, or read then.
+// Table is a table that was written, or read, some time between Began and Done.
 type Table struct {
 	Began, Done wire.Time
 	Entries     []Entry
@@ -49,15 +49,15 @@ type Entry struct {
 	Token int64
 }
 
-// Write is a write of a bakery by a replica, whatever the server's answer was.
+// Write is a write of a bakery by a replica, whatever the server answered.
 type Write struct {
 	Member, Object string
-	// Stamped says that the replica's member allowed it. If not, what follows is empty.
+	// Stamped means that the replica's member allowed the write. Otherwise the fields below are empty.
 	Stamped bool
 	Hash    uint64
 	Range   shard.Range
 	Token   int64
-	// Looked is just before the member was asked, Arrived when the server got the write.
+	// Looked is just before the member was asked, Arrived when the proxy got the write.
 	Looked, Arrived wire.Time
 }
 
@@ -65,11 +65,12 @@ type Write struct {
 type List struct {
 	Member string
 	Ranges shard.Ranges
-	// Began is when the request arrived, Ended when its answer was sent, 0 if that didn't end well.
+	// Began is when the request arrived. Ended is when the end of the answer was sent, 0 if the answer was
+	// incomplete.
 	Began, Ended wire.Time
 }
 
-// Change is what the writer did to a bakery. Of one that is deleted the finalizer has to go.
+// Change is a change of a bakery by the writer. Of a deleted bakery, replicas must remove the finalizer.
 type Change struct {
 	UID        types.UID
 	Hash       uint64
@@ -78,7 +79,8 @@ type Change struct {
 	At         wire.Time
 }
 
-// Sight is what was seen of a bakery: the generation that replicas have reconciled, or that it is gone.
+// Sight is an observed state of a bakery: the generation that replicas have reconciled, or that the bakery is
+// gone.
 type Sight struct {
 	UID      types.UID
 	Observed int64
@@ -86,18 +88,18 @@ type Sight struct {
 	At       wire.Time
 }
 
-// Round is a time in which one fault is made, and after which everything is in order again.
+// Round is a time in which one fault is made, and at the end of which everything is in order again.
 type Round struct {
 	Kind string
-	// Fault is when the time that replicas may take begins to count: when others were killed or stopped, when
-	// a server is back.
+	// Fault is when the time that replicas may take starts: when replicas were killed or stopped, or when the
+	// server is back.
 	Began, Fault, Ended wire.Time
 	// Bound is how long a range may have no owner.
 	Bound time.Duration
-	// Filters says that the server filters lists and watches all the time, and goes on all the time: then
-	// what a member has is never listed again.
+	// Filters means that the server filters lists and watches, and runs, throughout the round: then no member
+	// lists again what it has.
 	Filters bool
-	// Frozen is the member that stood still for a while, if one did: how long its lists took says nothing.
+	// Frozen is the member that was frozen, if any. The duration of its lists means nothing.
 	Frozen string
 }
 
@@ -132,7 +134,7 @@ func (t Table) span(i int) shard.Range {
 	return shard.Range{First: t.Entries[i].First, Last: last}
 }
 
-// ParseTable reads the ranges of the text in the annotation of a group's Lease.
+// ParseTable parses the ranges in the text of the annotation of a group's Lease.
 func ParseTable(text string) ([]Entry, error) {
 	var entries []Entry
 	for line := range strings.Lines(text) {

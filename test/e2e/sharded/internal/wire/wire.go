@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package wire is what the tests and their replicas tell each other.
+// Package wire has what the tests and their replicas exchange.
 package wire
 
 import (
@@ -18,8 +18,8 @@ const (
 	// Member is the identity of the replica's member, Sent the time when the request was sent.
 	Member = "Sharded-Member"
 	Sent   = "Sharded-Sent"
-	// Those of writes in a reconcile: the group, what is hashed, the range, "first-last" in hexadecimal digits,
-	// and the token that the member said it may act on, and the time just before it was asked.
+	// Only on writes of a reconcile: the group, the value that is hashed, the range as "first-last" in
+	// hexadecimal digits and the token that the member gave, and the time just before it was asked.
 	InGroup = "Sharded-Group"
 	Value   = "Sharded-Value"
 	Range   = "Sharded-Range"
@@ -27,29 +27,29 @@ const (
 	Looked  = "Sharded-Looked"
 )
 
-// Time is a moment by the machine's monotonic clock, which all its processes share. It goes on while a
+// Time is a moment on the machine's monotonic clock, which all its processes share. The clock goes on while a
 // process is stopped.
 type Time int64
 
-// Now returns the present time.
+// Now returns the current time.
 func Now() Time {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		panic(err) // Linux has this clock.
+		panic(err) // Linux has this clock
 	}
 	return Time(now.Nano())
 }
 
-// Add returns the time a while later.
+// Add returns the time d later.
 func (t Time) Add(d time.Duration) Time { return t + Time(d) }
 
-// Sub returns how long after another time t is.
+// Sub returns how long t is after another time.
 func (t Time) Sub(other Time) time.Duration { return time.Duration(t - other) }
 
-// String is how a time stands in a header.
+// String formats a time for a header.
 func (t Time) String() string { return strconv.FormatInt(int64(t), 10) }
 
-// Parse reads a header. What is no time is 0.
+// Parse parses a header. It returns 0 for anything that isn't a time.
 func Parse(header string) Time {
 	n, err := strconv.ParseInt(header, 10, 64)
 	if err != nil {
@@ -58,36 +58,36 @@ func Parse(header string) Time {
 	return Time(n)
 }
 
-// Group is the group that the replicas belong to, and Namespace the one of its Leases.
+// Group is the replicas' group, Namespace that of its Leases.
 const (
 	Group     = "bakers"
 	Namespace = "kube-system"
 )
 
-// Finalizer is what replicas remove from deleted bakeries.
+// Finalizer is the finalizer that replicas remove from deleted bakeries.
 const Finalizer = "sharded.kubewright.dev/cleaned"
 
 // Variable is the environment variable with a replica's Job.
 const Variable = "SHARDED_REPLICA"
 
-// Job is what a replica is told.
+// Job configures a replica.
 type Job struct {
-	// Host is the proxy's.
+	// Host is that of the proxy.
 	Host string
 	// Identity names the replica.
 	Identity string
 	Field    sharding.Field
 	Times    Times
 	Workers  int
-	// Careless makes a replica that asks only before a reconcile, reconciles for a while, and then writes
-	// without the member's transport.
+	// Careless, if not 0, makes a replica check ownership only before a reconcile, take that long for it, and
+	// then write without the member's transport.
 	Careless time.Duration
 }
 
 // Times are those of a member.
 type Times struct{ LeaseDuration, RenewDeadline, RetryPeriod, JoinDelay time.Duration }
 
-// Ready is the line that a replica prints when it takes part.
+// Ready is the line that a replica prints when its member has joined.
 type Ready struct {
 	// Member is the identity of its member.
 	Member string
@@ -95,12 +95,12 @@ type Ready struct {
 	Address string
 }
 
-// State is what a replica has.
+// State is the state of a replica.
 type State struct {
 	// Objects are the resourceVersions of the objects in its cache.
 	Objects map[types.UID]string
 	// Dropped is how many items its queue has dropped.
 	Dropped uint64
-	// Health is what the member says, "" if it is well.
+	// Health is the error of the member's health, "" if it is healthy.
 	Health string
 }

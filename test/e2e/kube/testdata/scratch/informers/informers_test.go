@@ -115,7 +115,7 @@ func (s *setting) testFaults(ctx context.Context, t *testing.T, scope string) {
 		each(func(g stage) { g.churn(ctx, t, 20) })
 		each(func(g stage) { g.settle(ctx, t) })
 	}
-	// From then on the informer misses nothing again.
+	// After that the informer misses nothing.
 	each(func(g stage) { g.mark() })
 	each(func(g stage) { g.churn(ctx, t, 20) })
 	each(func(g stage) { g.settle(ctx, t) })
@@ -192,7 +192,7 @@ type subject[T record.APIObject] struct {
 	store    cache.Store
 	fresh    func(context.Context) ([]T, error)
 	listed   func(labels.Selector) ([]T, error)
-	// complete starts after that many events and changes.
+	// complete ignores that many events and changes.
 	initial, events, done int
 }
 
@@ -244,18 +244,18 @@ func (s *subject[T]) settle(ctx context.Context, t *testing.T) {
 	got, want := s.recorder.Versions(), record.Versions(fresh)
 	for name, version := range want {
 		if got[name] != version {
-			t.Errorf("%s: the handler knows %s in version %q, want %q", s.name, name, got[name], version)
+			t.Errorf("%s: the handler received %s in version %q, want %q", s.name, name, got[name], version)
 		}
 	}
 	if len(got) != len(want) {
-		t.Errorf("%s: the handler knows %d objects, want %d", s.name, len(got), len(want))
+		t.Errorf("%s: the handler received %d objects, want %d", s.name, len(got), len(want))
 	}
 	for _, problem := range s.recorder.Problems() {
 		t.Errorf("%s: %s", s.name, problem)
 	}
 }
 
-// mark makes complete start from here.
+// mark makes complete ignore everything so far.
 func (s *subject[T]) mark() { s.events, s.done = len(s.recorder.Events()), len(s.changes.Done()) }
 
 func (s *subject[T]) complete(t *testing.T) {
