@@ -89,7 +89,7 @@ func (s *multiInformer[F]) AddEventHandlerWithOptions(
 func (s *multiInformer[F]) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	h, ok := handle.(*multiHandler)
 	if !ok {
-		return fmt.Errorf("invalid handle of type %T: it is of no informer of this kind", handle)
+		return fmt.Errorf("invalid handle of type %T: it was not returned by an informer of several namespaces", handle)
 	}
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()

@@ -67,7 +67,7 @@ func TestNilInformer(t *testing.T) {
 // TestNoGivingUp checks that a nil giveUp is an error, even before any failure.
 func TestNoGivingUp(t *testing.T) {
 	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(informer.Options{}))
-	if err == nil || !strings.Contains(err.Error(), "no function to call") {
+	if err == nil || !strings.Contains(err.Error(), "the function is nil") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -119,7 +119,7 @@ func (s *shared[K]) RemoveEventHandler(handle cache.ResourceEventHandlerRegistra
 		s.core.RemoveHandler(handle)
 	case interface{ isRegistration() }:
 	default:
-		return fmt.Errorf("invalid handle of type %T: it is of no informer of this kind", handle)
+		return fmt.Errorf("invalid handle of type %T: it was not returned by an informer of kubewright", handle)
 	}
 	return nil
 }
