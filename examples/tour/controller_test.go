@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// The parts make a controller: a handler puts the key of each object that changed into a queue; a worker takes
-// the key, reads the newest state from the lister, and does what is missing, whatever the event was.
+// The parts make a controller: a handler puts the key of each object that changed into a queue; a worker
+// takes the key, reads the newest state from the lister, and does what is missing, whatever the event was.
 // workqueue.Run has this loop of the worker, ready to use; examples/controller is a whole controller.
 func TestController(t *testing.T) {
 	// In this bubble, time stands still until all goroutines wait, and then jumps to the next timer.

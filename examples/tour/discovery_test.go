@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// Discovery requests what a server serves: groups, versions, resources and their verbs. A RESTMapper made from
-// the responses finds the resource of a kind, as kubectl does for a manifest.
+// Discovery requests what a server serves: groups, versions, resources and their verbs. A RESTMapper made
+// from the responses finds the resource of a kind, as kubectl does for a manifest.
 func TestDiscovery(t *testing.T) {
 	client, err := discovery.NewDiscoveryClientForConfig(serverConfig(t)) // of server_test.go
 	if err != nil {

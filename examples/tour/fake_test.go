@@ -13,8 +13,8 @@ import (
 )
 
 // A generated fake is a clientset that answers from memory, for unit tests. It is not an API server: objects
-// have no resourceVersion, and there are no validation, defaults or conflicts. Code that depends on those needs
-// runtimetest or a server, see docs/testing.md.
+// have no resourceVersion, and there are no validation, defaults or conflicts. Code that depends on those
+// needs runtimetest or a server, see docs/testing.md.
 func TestFake(t *testing.T) {
 	clients := fake.NewSimpleClientset(bakery(t, "ann")) // of server_test.go
 	bakeries := clients.ShopV1().Bakeries(namespace(t))

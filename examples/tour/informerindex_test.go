@@ -12,8 +12,8 @@ import (
 )
 
 // An informer keeps indexes of its objects: those that it was made with, and those of AddIndexers. Call
-// AddIndexers before the start, also on the informers of a factory. With an index, a handler finds the objects
-// that an event concerns without reading all.
+// AddIndexers before the start, also on the informers of a factory. With an index, a handler finds the
+// objects that an event concerns without reading all.
 func TestInformerIndex(t *testing.T) {
 	// In this bubble, synctest.Wait returns once all other goroutines wait for something.
 	synctest.Test(t, func(t *testing.T) {

@@ -51,8 +51,8 @@ func TestOwnWriteByVersion(t *testing.T) {
 	})
 }
 
-// A generated clientset records the writes that are made through it. WaitForOwnWrites waits for all of them, so
-// you need not pass versions around: call it before you read.
+// A generated clientset records the writes that are made through it. WaitForOwnWrites waits for all of them,
+// so you need not pass versions around: call it before you read.
 func TestOwnWrites(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t)) // a real server, see server_test.go
 	if err != nil {

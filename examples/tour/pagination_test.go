@@ -11,9 +11,9 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// A list with a limit comes in pages. Each page has a token for the next one. All pages are of one version, so
-// no object is missed or repeated. A token expires with the history of its version: the request of the next
-// page then fails with an error for which apierrors.IsResourceExpired is true.
+// A list with a limit comes in pages. Each page has a token for the next one. All pages are of one version,
+// so no object is missed or repeated. A token expires with the history of its version: the request of the
+// next page then fails with an error for which apierrors.IsResourceExpired is true.
 func TestPagination(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // A work queue holds keys, not objects: the worker reads the newest state when it takes the key, so events of
-// one object merge. A key that is added ten times while it waits is returned once, and no two workers have the
-// same key at the same time. controller_test.go uses a queue in a controller.
+// one object merge. A key that is added ten times while it waits is returned once, and no two workers have
+// the same key at the same time. controller_test.go uses a queue in a controller.
 func Example_workQueue() {
 	queue := workqueue.NewTyped[string]()
 	queue.Add("town/ann")
@@ -56,8 +56,8 @@ func TestQueueWithoutDone(t *testing.T) {
 }
 
 // A delaying queue adds an item later, for changes that cause no event, such as an expiry. In a bubble of
-// testing/synctest, time stands still until all goroutines wait, and then jumps to the next timer, so the test
-// takes no time.
+// testing/synctest, time stands still until all goroutines wait, and then jumps to the next timer, so the
+// test takes no time.
 func TestDelayingQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTypedDelayingQueue[string]()
@@ -74,7 +74,8 @@ func TestDelayingQueue(t *testing.T) {
 }
 
 // A rate limiting queue takes the delay from a limiter. The more often an item failed, the longer the delay.
-// Without Forget after a success, old failures still count, and the limiter keeps every item that ever failed.
+// Without Forget after a success, old failures still count, and the limiter keeps every item that ever
+// failed.
 func TestRateLimitingQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTypedRateLimitingQueue(

@@ -12,8 +12,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// A resync calls a handler's update function for every object in the store, from time to time. It isn't a list
-// and sends no request to the server. Controllers use it to check again what changes outside the cluster.
+// A resync calls a handler's update function for every object in the store, from time to time. It isn't a
+// list and sends no request to the server. Controllers use it to check again what changes outside the
+// cluster.
 //
 // If both arguments have the same version, the object hasn't changed: the call comes from a resync, or the
 // informer had to list again after an interruption.

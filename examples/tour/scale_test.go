@@ -15,8 +15,8 @@ import (
 
 // Through the subresource scale, a program that doesn't know the kind can set the number of replicas, such as
 // kubectl scale or an autoscaler. The CustomResourceDefinition defines which field holds the number: here
-// .spec.bakers, see specReplicasPath in examples/crds/bakeries.yaml. The scale client works for every kind that
-// has the subresource.
+// .spec.bakers, see specReplicasPath in examples/crds/bakeries.yaml. The scale client works for every kind
+// that has the subresource.
 func TestScale(t *testing.T) {
 	config := serverConfig(t) // of server_test.go, like namespace and bakery
 	clients, err := versioned.NewForConfig(config)

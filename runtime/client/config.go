@@ -116,10 +116,10 @@ func (c *GroupClient) Writes() *Writes {
 	return &c.shared.writes
 }
 
-// WithRateLimiter returns a copy of config with a rate limiter that all clients of a clientset share: config's
-// own, else one with its QPS and Burst. It returns an error if QPS is set and Burst isn't. If config sets none
-// of the three, the copy has none either, and each client gets a limiter of its own with package rest's
-// default limits.
+// WithRateLimiter returns a copy of config with a rate limiter that all clients of a clientset share:
+// config's own, else one with its QPS and Burst. It returns an error if QPS is set and Burst isn't. If config
+// sets none of the three, the copy has none either, and each client gets a limiter of its own with package
+// rest's default limits.
 func WithRateLimiter(config *rest.Config) (*rest.Config, error) {
 	shared := *config
 	if shared.RateLimiter == nil && shared.QPS > 0 {

@@ -300,7 +300,7 @@ func TestForRefuses(t *testing.T) {
 		"*v1.Pod is not a pointer to a list with Items of type v1.Pod":                  noList,
 		"runtime.Object is not a pointer to a list with Items":                          someList,
 		"client.Object is not a pointer to a struct":                                    someObject,
-		"objects are of any kind: use client-go's dynamic client":                       unstruct,
+		"objects can be of any kind: use client-go's dynamic client":                    unstruct,
 		"the scheme doesn't have *client_test.list":                                     wrapped,
 		"the scheme doesn't have *client_test.WidgetList":                               unlisted,
 		"the scheme lacks the options of example.com/v1: call metav1.AddToGroupVersion": noOptions,

@@ -247,7 +247,7 @@ func TestNilFactory(t *testing.T) {
 func TestNoFunctionOfNamespaces(t *testing.T) {
 	for want, call := range map[string]func(){
 		"the factory of a namespace is nil": func() { factory.NewNamespaces[factory.Runner](nil) },
-		"a factory for an informer is nil": func() {
+		"an informer of a factory is nil": func() {
 			factory.NewNamespaces(func(string) factory.Runner { return nil }).Informer(nil)
 		},
 	} {

@@ -76,8 +76,8 @@ func NewNamespaces[F Runner](newFactory func(namespace string) F) *Namespaces[F]
 //
 //   - Its indexer is read-only.
 //   - Calls of a handler don't overlap, even for objects of different namespaces. When a namespace is added,
-//     the handler receives its objects as an initial list. When a namespace is removed, the handler receives a
-//     missed deletion for each object of the namespace that it knows.
+//     the handler receives its objects as an initial list. When a namespace is removed, the handler receives
+//     a missed deletion for each object of the namespace that it knows.
 //   - It has synced when the informers of all present namespaces have, or if there is no
 //     namespace. A wait for the sync includes namespaces that are added meanwhile, and
 //     excludes those that are removed. The same holds for its handlers.

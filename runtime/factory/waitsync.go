@@ -26,11 +26,11 @@ var errNotStarted = errors.New("not all were started")
 // each informer that has not synced why, since when, and after how many attempts. WaitForSync is safe for
 // concurrent use.
 //
-// It also returns a NotSyncedError after a second if an informer has not been started by then. So, unlike with
-// the factory's own WaitForCacheSync, a forgotten Start is an error, and so is an informer that was requested
-// after Start. A program that starts informers later should call WaitForSync after that, or wait for the
-// others with [informer.WaitForSync]. WaitForSync waits for informers of other packages only if f has started
-// them.
+// It also returns a NotSyncedError after a second if an informer has not been started by then. So, unlike
+// with the factory's own WaitForCacheSync, a forgotten Start is an error, and so is an informer that was
+// requested after Start. A program that starts informers later should call WaitForSync after that, or wait
+// for the others with [informer.WaitForSync]. WaitForSync waits for informers of other packages only if f has
+// started them.
 func WaitForSync(ctx context.Context, f any) error {
 	return WaitForSyncOr(ctx, f, func(*informer.SyncError) bool { return false })
 }

@@ -202,9 +202,9 @@ func (i *informer[K]) IsStopped() bool {
 
 // Run lists and watches until ctx is done. It returns after every goroutine that it started has ended,
 // including those that call handlers, and drops the notifications that handlers have not received by then.
-// The one exception is a list function that hasn't returned a second after the end of its context: Run doesn't
-// wait for it and ignores its list. An informer runs once: a second call logs a warning and returns at once.
-// If an index function panics, Run panics without waiting for its goroutines, unless utilruntime is
+// The one exception is a list function that hasn't returned a second after the end of its context: Run
+// doesn't wait for it and ignores its list. An informer runs once: a second call logs a warning and returns
+// at once. If an index function panics, Run panics without waiting for its goroutines, unless utilruntime is
 // configured to survive panics.
 func (i *informer[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)

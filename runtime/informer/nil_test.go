@@ -82,8 +82,8 @@ func TestRefused(t *testing.T) {
 			i, informer.Tuning{InitialEventsTimeout: -time.Second}),
 		"MutationSample is -5": informer.Configure(
 			i, informer.Tuning{MutationSample: -5}),
-		"one of them has no name": informer.IndexLabels(i, "app", ""),
-		"it has no name": informer.IndexField(
+		"the name of a label is empty": informer.IndexLabels(i, "app", ""),
+		"its name is empty": informer.IndexField(
 			i, "", func(*configMap) []string { return nil }),
 		"the informer holds *v1.ConfigMap, not *v1.Secret": informer.IndexField(
 			i, "f", func(*corev1.Secret) []string { return nil }),

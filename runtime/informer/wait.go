@@ -20,10 +20,10 @@ import (
 
 // WaitForSync waits until every informer has synced, without polling. If ctx is done or an informer stops
 // first, it returns a *[NotSyncedError], which reports for each informer that has not synced why, since when,
-// and after how many attempts. WaitForSync also waits for informers that have not been started, since they may
-// be started later; after ten seconds it logs them, once. It waits for informers of other packages, too, but
-// can't report why they have not synced. For a nil informer it returns an error at once. WaitForSync is safe
-// for concurrent use.
+// and after how many attempts. WaitForSync also waits for informers that have not been started, since they
+// may be started later; after ten seconds it logs them, once. It waits for informers of other packages, too,
+// but can't report why they have not synced. For a nil informer it returns an error at once. WaitForSync is
+// safe for concurrent use.
 //
 // It doesn't wait for handlers: use their registration's HasSyncedChecker.
 func WaitForSync(ctx context.Context, informers ...cache.SharedInformer) error {
@@ -31,8 +31,8 @@ func WaitForSync(ctx context.Context, informers ...cache.SharedInformer) error {
 }
 
 // WaitForSyncOr is like WaitForSync, but also ends when giveUp returns true for an informer's error. It calls
-// giveUp after each failure, one call at a time. The informers keep trying after the wait has ended. For a nil
-// giveUp it returns an error at once.
+// giveUp after each failure, one call at a time. The informers keep trying after the wait has ended. For a
+// nil giveUp it returns an error at once.
 func WaitForSyncOr(
 	ctx context.Context, giveUp func(*SyncError) bool, informers ...cache.SharedInformer,
 ) error {

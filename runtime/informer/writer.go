@@ -154,8 +154,8 @@ func (w *writer[K]) replace(staged *store.Replacement[K], resourceVersion string
 	w.replaceIn(staged, resourceVersion, nil)
 }
 
-// replaceIn is replace if part is nil. Else handlers are notified only of objects for which part returns true,
-// and the informer's sync isn't completed.
+// replaceIn is replace if part is nil. Else handlers are notified only of objects for which part returns
+// true, and the informer's sync isn't completed.
 func (w *writer[K]) replaceIn(staged *store.Replacement[K], resourceVersion string, part func(any) bool) {
 	if !w.commit(staged, resourceVersion, part) {
 		w.exclude(staged)

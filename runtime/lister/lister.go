@@ -16,10 +16,10 @@
 //     cache has an index by namespace.
 //   - The cost of a selector that requires values of a label grows with the objects that have them, if the
 //     label is indexed, see informer.IndexLabels. Of several such labels, the rarest determines the cost.
-//   - Without an index of the label, a list checks all objects, or all of an indexed namespace. One list in 32
-//     stores summaries of the labels that it reads. Later lists check only objects that may match. Among these
-//     are a few percent that don't match, objects that were put since or have more than twelve labels, and at
-//     most 255 others, which have no summaries yet.
+//   - Without an index of the label, a list checks all objects, or all of an indexed namespace. One list in
+//     32 stores summaries of the labels that it reads. Later lists check only objects that may match. Among
+//     these are a few percent that don't match, objects that were put since or have more than twelve labels,
+//     and at most 255 others, which have no summaries yet.
 //
 // Other indexers, among them those of package cache, are read through their interface.
 //

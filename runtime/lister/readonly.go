@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ReadOnly lists views of type V in place of objects. Objects are shared and must not be changed; a view gives
-// no way to change its object. A ReadOnly is a small value and safe for concurrent use.
+// ReadOnly lists views of type V in place of objects. Objects are shared and must not be changed; a view
+// gives no way to change its object. A ReadOnly is a small value and safe for concurrent use.
 type ReadOnly[T runtime.Object, V any] struct {
 	reader
 	view func(T) V

@@ -9,8 +9,8 @@ import (
 
 // WaitForVersion waits until the cache behind l, a generated lister or one of this package, reflects
 // resourceVersion or a later one. A caller that waits for the version that its write returned then reads its
-// write. If ctx ends first, it returns the cause. It returns an error if the informer behind the lister stops,
-// if there is no informer of this runtime behind it, or if versions are opaque.
+// write. If ctx ends first, it returns the cause. It returns an error if the informer behind the lister
+// stops, if there is no informer of this runtime behind it, or if versions are opaque.
 func WaitForVersion(ctx context.Context, l any, resourceVersion string) error {
 	indexer, _ := behind(l)
 	informed, ok := indexer.(interface {
