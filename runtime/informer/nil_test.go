@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestNilInformer checks that, for a nil informer, every function that returns an error returns one which
-// names the cause, and that none panics.
+// TestNilInformer checks that, for a nil informer, every function that returns an error returns one that
+// gives the cause, and that no function panics.
 func TestNilInformer(t *testing.T) {
 	ours := newServer().ours(informer.Options{})
 	for name, none := range map[string]cache.SharedIndexInformer{
@@ -64,7 +64,7 @@ func TestNilInformer(t *testing.T) {
 	}
 }
 
-// TestNoGivingUp checks that a nil giveUp is an error, even before any failure.
+// TestNoGivingUp checks that a nil giveUp causes an error, even without a failure.
 func TestNoGivingUp(t *testing.T) {
 	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(informer.Options{}))
 	if err == nil || !strings.Contains(err.Error(), "the function is nil") {
@@ -72,7 +72,7 @@ func TestNoGivingUp(t *testing.T) {
 	}
 }
 
-// TestRefused checks that an invalid argument is an error that describes what is wrong.
+// TestRefused checks that an invalid argument causes an error that describes what is wrong.
 func TestRefused(t *testing.T) {
 	i := newServer().ours(informer.Options{})
 	for want, err := range map[string]error{
@@ -94,7 +94,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	if informer.HasIndex(i, store.LabelIndex("app")) {
-		t.Error("of labels that were refused one is indexed")
+		t.Error("one of the refused labels is indexed")
 	}
 }
 
