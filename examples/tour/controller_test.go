@@ -49,7 +49,7 @@ func TestController(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		var last string // what the worker did last
+		var last string // the last action of the worker
 		failures := 2
 		reconcile := func(key cache.ObjectName) error {
 			bakery, err := bakeries.Bakeries(key.Namespace).Get(key.Name)

@@ -80,10 +80,10 @@ func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Obj
 //		}
 //	}
 //
-// The loop receives what a handler receives that is added when the loop begins, in the same order: first the
-// contents of the cache, then Synced, then every change. The body runs on the caller's goroutine. A slow body
-// delays no handler; the events that wait for it are the backlog of the handler named "events" in [Status]. A
-// panic of the body propagates to the caller.
+// The loop receives the same events, in the same order, as a handler that is added when the loop begins:
+// first the contents of the cache, then Synced, then every change. The body runs on the caller's goroutine. A
+// slow body delays no handler; the events that wait for it are the backlog of the handler named "events" in
+// [Status]. A panic of the body propagates to the caller.
 //
 // The loop ends when its body breaks, when ctx is done, or when the informer stops; ctx.Err distinguishes the
 // last two. Each range statement registers anew, and several loops may run at a time.

@@ -103,7 +103,7 @@ type informer[K comparable] struct {
 	resyncCheckPeriod time.Duration
 }
 
-// reader fills the queue: a reflector, or the feeds of an informer of a part.
+// reader fills the queue: a reflector, or the feeds of an informer with a [Part].
 type reader interface {
 	Run(context.Context)
 	LastSyncResourceVersion() string

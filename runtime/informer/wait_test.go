@@ -228,7 +228,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 							last = at
 						}
 					}
-					// The first list contained what was written before it.
+					// The first list contained the earlier writes.
 					if took, needed := time.Since(begun), last.Add(delay).Sub(begun); i.HasSynced() &&
 						took > max(needed, 0) {
 						t.Fatalf("seed %d: took %v, %v were needed", seed, took, needed)
