@@ -21,9 +21,9 @@ import (
 
 //go:generate go run ../internal/builtins table.go
 
-// builtIn is a built-in type: a line of table.go, which internal/builtins writes. The lines of a
-// group are data that nobody refers to but its method and ForResource, so that programs which
-// call neither don't link its clients.
+// builtIn is a built-in type: a line of table.go, which internal/builtins generates. Only the
+// group's method and ForResource refer to the lines of a group, so programs that call neither
+// don't link its clients.
 type builtIn struct {
 	group, version, resource string
 	// object is a nil pointer of the type.
@@ -36,12 +36,12 @@ type builtIn struct {
 type (
 	// set is client-go's clientset.
 	set = kubernetes.Interface
-	// lists is what an informer needs of one of its clients. It is the same type for all, so
-	// that nothing of informers is compiled for each.
+	// lists is the part of one of its clients that an informer needs. It is the same type for
+	// all, so that no code of informers is compiled for each.
 	lists = informer.ResourceClient[runtime.Object]
 )
 
-// of returns one of client-go's clients as informers need it.
+// of adapts one of client-go's clients to lists.
 func of[L runtime.Object](client informer.ResourceClient[L]) lists { return listing[L]{client} }
 
 type listing[L runtime.Object] struct{ informer.ResourceClient[L] }
@@ -63,7 +63,7 @@ type streaming struct {
 
 func (s streaming) RESTResource() listwatch.RESTResource { return s.resource }
 
-// Written returns what the client remembers of its writes, if it is a generated one.
+// Written returns the writes that the client has recorded, if it is a generated client.
 func (s streaming) Written(namespace string, after uint64) (listwatch.Written, bool) {
 	client, _ := s.lists.(interface{ inner() (any, reflect.Type) }).inner()
 	if writing, ok := client.(listwatch.Writing); ok {
@@ -72,8 +72,9 @@ func (s streaming) Written(namespace string, after uint64) (listwatch.Written, b
 	return listwatch.Written{}, false
 }
 
-// streamed returns c as one that streams, if it is client-go's own client of the type, or one that
-// streams by itself. Wrappers and fakes may change what they list, so informers call their methods.
+// streamed returns c as a client that streams, if it is client-go's own client of the type, or if it
+// implements listwatch.Streaming. Wrappers and fakes may change what they list, so informers call
+// their methods instead.
 func (b *builtIn) streamed(c lists) lists {
 	wrapper, ok := c.(interface{ inner() (any, reflect.Type) })
 	if !ok {
@@ -102,14 +103,14 @@ func (b *builtIn) streamed(c lists) lists {
 		}}}
 }
 
-// isClientGos reports whether a client is of one of client-go's own types, not of one that embeds it.
+// isClientGos reports whether a client is of one of client-go's own types, not of a type that embeds one.
 func isClientGos(client any) bool {
 	t := reflect.TypeOf(client)
 	return t.Kind() == reflect.Pointer &&
 		strings.HasPrefix(t.Elem().PkgPath(), "k8s.io/client-go/kubernetes/typed/")
 }
 
-// find returns the first of some types that is wanted, nil if none is.
+// find returns the first type for which wanted returns true, or nil.
 func find(types []builtIn, wanted func(*builtIn) bool) *builtIn {
 	for i := range types {
 		if b := &types[i]; wanted(b) {
@@ -123,8 +124,8 @@ func (b *builtIn) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: b.group, Version: b.version, Resource: b.resource}
 }
 
-// newInformer returns an informer of the type, compiled once for all of them. client-go's groups show it as a
-// typed one.
+// newInformer returns an informer of the type. It is compiled once for all types. client-go's groups wrap it
+// in a typed informer.
 func (b *builtIn) newInformer(c set, opts informer.Options) cache.SharedIndexInformer {
 	client := func() lists { return b.streamed(b.namespaced(c, opts.Namespace)) }
 	if b.namespaced == nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestTable: each line of the table is of one type, in the group and version by which the scheme
-// knows it.
+// TestTable checks that each line of the table is of one type, with the group and version that the
+// type has in the scheme.
 func TestTable(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	for _, b := range informers.BuiltIns() {
@@ -58,8 +58,8 @@ func namespaceOf(b informers.BuiltIn) string {
 	return ""
 }
 
-// TestEveryResource asks client-go's factory and ours for every resource. Their informers and
-// listers have the same objects, and their handlers are told the same.
+// TestEveryResource requests every resource from client-go's factory and ours, and checks that their
+// informers and listers have the same objects and their handlers receive the same events.
 func TestEveryResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewSimpleClientset()
@@ -103,7 +103,7 @@ func TestEveryResource(t *testing.T) {
 	})
 }
 
-// observed is an informer with what it told a handler.
+// observed is an informer with the events that a handler received.
 type observed struct {
 	clientgo.GenericInformer
 	events []string
@@ -180,8 +180,8 @@ func result[V any](v V, err error) any {
 	return v
 }
 
-// TestEveryGroup asks, as programs do, for the informer of every kind of every version of every
-// group: it is ours, the one that ForResource returns.
+// TestEveryGroup requests the informer of every kind of every version of every group by its method,
+// as programs do, and checks that it is ours and the one that ForResource returns.
 func TestEveryGroup(t *testing.T) {
 	f := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
 	found := 0
@@ -209,8 +209,8 @@ func TestEveryGroup(t *testing.T) {
 	}
 }
 
-// accessors calls those of v's methods that take nothing and return an interface, of the given
-// name if that isn't empty.
+// accessors returns the results of v's methods that take no argument and return an interface. Unless
+// name is empty, it calls only the method of that name.
 func accessors(v reflect.Value, name string) (all []reflect.Value) {
 	for i := range v.NumMethod() {
 		method := v.Method(i)

@@ -5,12 +5,13 @@
 //	factory := informers.NewSharedInformerFactory(client, 0) // client is a kubernetes.Interface
 //	pods := factory.Core().V1().Pods()
 //
-// Interfaces, typed informers and listers of groups, such as what Pods returns, are client-go's
-// own; the informers behind them are ours. The constructors of client-go's packages for groups,
-// such as NewPodInformer, make client-go's informers.
+// Interfaces, typed informers and listers of groups, such as the result of Pods, are client-go's
+// own; the informers behind them are kubewright's. The constructors of client-go's packages for
+// groups, such as NewPodInformer, make client-go's informers.
 //
-// The functions of packages informer and factory that take generated informers and factories
-// take these, too. Functions of package lister take generated listers, and those of ForResource.
+// Functions of packages informer and factory that accept generated informers and factories
+// accept these, too. Functions of package lister accept the listers of ForResource, and generated
+// ones, but not client-go's typed listers.
 //
 // Packages dynamicinformer and metadatainformer, below this one, are those of client-go.
 //

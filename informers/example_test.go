@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// Client-go's factory of the built-in types, by the import path alone. The functions of package factory take
-// it, too.
+// A program moves from client-go's factory of the built-in types by the import path alone. The functions of
+// package factory accept the factory, too.
 func Example() {
 	client := fake.NewSimpleClientset( // any kubernetes.Interface
 		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "oven"}})

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// BuiltIn is a line of the table, as tests see it.
+// BuiltIn is a line of the table, for tests.
 type BuiltIn struct {
 	Resource   schema.GroupVersionResource
 	Object     runtime.Object // a nil pointer

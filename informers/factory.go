@@ -27,8 +27,8 @@ type GenericInformer = clientgo.GenericInformer
 // SharedInformerOption changes a factory as it is made.
 type SharedInformerOption func(*sharedInformerFactory) *sharedInformerFactory
 
-// sharedInformerFactory adds to a factory what only the built-in types need: what their
-// informers are limited to, and the ways to ask for them. The ways by group are in table.go.
+// sharedInformerFactory adds to a factory what only the built-in types need: the restrictions
+// of their informers, and methods to request them. The methods of groups are in table.go.
 type sharedInformerFactory struct {
 	*factory.Factory[kubernetes.Interface]
 	namespace        string
@@ -44,7 +44,7 @@ func WithCustomResyncConfig(resyncConfig map[metav1.Object]time.Duration) Shared
 }
 
 // WithTweakListOptions makes every list and watch of the factory's informers pass its options to
-// tweakListOptions. [factory.TweakListOptions] changes those of one type.
+// tweakListOptions. [factory.TweakListOptions] changes the options of one type.
 func WithTweakListOptions(tweakListOptions internalinterfaces.TweakListOptionsFunc) SharedInformerOption {
 	return func(f *sharedInformerFactory) *sharedInformerFactory {
 		f.tweakListOptions = tweakListOptions
@@ -68,8 +68,8 @@ func WithTransform(transform cache.TransformFunc) SharedInformerOption {
 	}
 }
 
-// WithInformerName gives the informers metrics, under this name and their resource. The name,
-// which cache.NewInformerName makes, is released by Shutdown.
+// WithInformerName gives the informers metrics, under this name and their resource. The name
+// comes from cache.NewInformerName. Shutdown releases it.
 func WithInformerName(informerName *cache.InformerName) SharedInformerOption {
 	return func(f *sharedInformerFactory) *sharedInformerFactory {
 		f.SetInformerName(informerName)
@@ -96,8 +96,8 @@ func NewFilteredSharedInformerFactory(
 		WithNamespace(namespace), WithTweakListOptions(tweakListOptions))
 }
 
-// NewSharedInformerFactoryWithOptions returns a factory of informers that list and watch by
-// client. defaultResync is their resync period; zero is no resync.
+// NewSharedInformerFactoryWithOptions returns a factory of informers that list and watch through
+// client. defaultResync is their resync period; zero means no resync.
 func NewSharedInformerFactoryWithOptions(
 	client kubernetes.Interface, defaultResync time.Duration, options ...SharedInformerOption,
 ) SharedInformerFactory {
@@ -109,15 +109,16 @@ func NewSharedInformerFactoryWithOptions(
 }
 
 // InformerFor returns the informer of obj's type. The first call for a type makes it by
-// newFunc, unless it was asked for by group or resource before; the factory then starts it
-// and shows it there, whoever wrote it.
+// newFunc, unless the method of its group, or ForResource, has made it before. The factory
+// starts the informer, and these methods then return it, too, even if newFunc doesn't make
+// one of kubewright's informers.
 func (f *sharedInformerFactory) InformerFor(
 	obj runtime.Object, newFunc internalinterfaces.NewInformerFunc,
 ) cache.SharedIndexInformer {
 	return f.Factory.InformerFor(obj, newFunc)
 }
 
-// ForResource returns the informer of a built-in resource, or an error for another one.
+// ForResource returns the informer of a built-in resource, or an error for any other resource.
 func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource) (GenericInformer, error) {
 	for _, types := range builtIns {
 		if b := find(types, func(b *builtIn) bool { return b.gvr() == resource }); b != nil {
@@ -127,7 +128,7 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 	return nil, fmt.Errorf("no informer found for %v", resource)
 }
 
-// informerOf returns what makes the factory's informer of a built-in type.
+// informerOf returns the function that makes the factory's informer of a built-in type.
 func (f *sharedInformerFactory) informerOf(b *builtIn) internalinterfaces.NewInformerFunc {
 	return func(client kubernetes.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
 		return b.newInformer(client, informer.Options{
@@ -142,8 +143,8 @@ func (f *sharedInformerFactory) informerOf(b *builtIn) internalinterfaces.NewInf
 	}
 }
 
-// group is the factory as one of client-go's groups asks it for informers of its types. It passes
-// a function that makes client-go's; ours are made instead.
+// group is the factory that one of client-go's groups requests its informers from. The group
+// passes a function that makes client-go's informer, and group makes ours instead.
 type group struct {
 	*sharedInformerFactory
 	types []builtIn
@@ -154,7 +155,7 @@ func (g group) InformerFor(
 ) cache.SharedIndexInformer {
 	return g.Factory.InformerFor(obj, func(c set, resyncPeriod time.Duration) cache.SharedIndexInformer {
 		t := reflect.TypeOf(obj)
-		// A type that isn't found is of a client-go that is newer than the table.
+		// A type that isn't in the table comes from a newer client-go.
 		if b := find(g.types, func(b *builtIn) bool { return reflect.TypeOf(b.object) == t }); b != nil {
 			newFunc = g.informerOf(b)
 		}

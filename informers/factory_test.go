@@ -59,8 +59,8 @@ func start(t *testing.T, f informers.SharedInformerFactory) (stop func()) {
 	}
 }
 
-// TestInformerFor: InformerFor calls its function and keeps the result. Of all ways to ask for a
-// type, the first one decides, as with client-go's factory.
+// TestInformerFor checks that InformerFor calls its function and keeps the result. Of all ways to
+// request a type, the first one makes the informer, as with client-go's factory.
 func TestInformerFor(t *testing.T) {
 	type constructor func(kubernetes.Interface, time.Duration) informers.SharedInformerFactory
 	for name, newFactory := range map[string]constructor{
@@ -119,7 +119,7 @@ func TestInformerFor(t *testing.T) {
 	}
 }
 
-// TestForeignType: an informer of a type that isn't built in runs with the others.
+// TestForeignType checks that an informer of a type that isn't built in runs with the others.
 func TestForeignType(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0)
@@ -144,7 +144,7 @@ func TestForeignType(t *testing.T) {
 	})
 }
 
-// TestOptions: the options do what client-go's of the same name do.
+// TestOptions checks that the options have the effect of client-go's of the same name.
 func TestOptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewSimpleClientset(pod("a"),
@@ -213,7 +213,7 @@ func TestOptions(t *testing.T) {
 	name.Release()
 }
 
-// TestFiltered: the deprecated constructor is one with two options.
+// TestFiltered checks that the deprecated constructor equals the other one with two options.
 func TestFiltered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewSimpleClientset()
@@ -228,8 +228,8 @@ func TestFiltered(t *testing.T) {
 	})
 }
 
-// TestGeneratedFunctions: what packages factory and informer do for generated factories and
-// informers they do for these, though client-go shows the informers as its own typed ones.
+// TestGeneratedFunctions checks that functions of packages factory and informer for generated
+// factories and informers accept these, although client-go wraps the informers in its own typed ones.
 func TestGeneratedFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewSimpleClientset(pod("a"))
@@ -313,7 +313,7 @@ func TestGeneratedFunctions(t *testing.T) {
 	})
 }
 
-// TestNamespaces: a set of namespaces runs these factories.
+// TestNamespaces checks that a set of namespaces runs these factories.
 func TestNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewSimpleClientset(pod("a"))
@@ -339,8 +339,8 @@ func TestNamespaces(t *testing.T) {
 	})
 }
 
-// TestNilClientset: a factory without a clientset makes informers, and one that runs says what
-// is wrong.
+// TestNilClientset checks that a factory without a clientset makes informers, and that a running
+// one panics with a text that explains why.
 func TestNilClientset(t *testing.T) {
 	defer func(really bool) { utilruntime.ReallyCrash = really }(utilruntime.ReallyCrash)
 	utilruntime.ReallyCrash = false

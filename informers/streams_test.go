@@ -25,8 +25,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestStreams: informers over client-go's own clients read lists and watches as streams: of the
-// clientset as it is, of dynamic and metadata clients with the transport.
+// TestStreams checks that informers over client-go's own clients read lists and watches as streams. A
+// clientset needs nothing for that, dynamic and metadata clients need the transport of listwatch.Wrap.
 func TestStreams(t *testing.T) {
 	pods := corev1.SchemeGroupVersion.WithResource("pods")
 	for name, newInformer := range map[string]func(*rest.Config) cache.SharedIndexInformer{
@@ -80,7 +80,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// servePods lists two pods, and changes one of them. It knows no WatchList.
+// servePods lists two pods, and changes one of them. It doesn't support WatchList.
 func servePods(w http.ResponseWriter, r *http.Request) {
 	pod := func(kind, version, name, resourceVersion string) string {
 		return fmt.Sprintf(

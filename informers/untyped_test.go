@@ -177,7 +177,7 @@ func TestListByFields(t *testing.T) {
 	f.Shutdown()
 }
 
-// TestNames: names, statuses and errors say which resource and namespace it is about.
+// TestNames checks that names, statuses and errors contain the resource and namespace.
 func TestNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dynamicClient := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),

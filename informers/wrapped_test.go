@@ -15,8 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestWrappedClients checks that the client reads everything if it isn't client-go's own, although the
-// transport is there: it may change objects.
+// TestWrappedClients checks that the informer reads everything through the client's methods if the client
+// isn't client-go's own, even with the transport, because the client may change objects.
 func TestWrappedClients(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(servePods))
 	defer server.Close()

@@ -23,7 +23,7 @@ const (
 
 var errLeaseLost = errors.New("the lease was lost")
 
-// newLock returns the lock that is the Lease of that namespace/name.
+// newLock returns a lock that uses the Lease namespace/name.
 func newLock(config *rest.Config, lease string) (resourcelock.Interface, error) {
 	namespace, name, ok := strings.Cut(lease, "/")
 	if !ok {
@@ -33,20 +33,20 @@ func newLock(config *rest.Config, lease string) (resourcelock.Interface, error) 
 	if err != nil {
 		return nil, err
 	}
-	// A process that is restarted on the same host is another candidate.
+	// A process that was restarted on the same host must have another identity.
 	identity := resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())}
 	return resourcelock.NewFromKubeconfig(resourcelock.LeasesResourceLock, namespace, name, identity, config,
 		renewDeadline)
 }
 
-// whileLeading calls run once this process holds the lock. run's context ends with ctx and when
-// the lock is lost, which is an error. whileLeading releases the lock after run has returned, and
+// whileLeading calls run once this process holds the lock. run's context ends when ctx ends or the
+// lock is lost; losing it is an error. whileLeading releases the lock after run has returned, and
 // then returns.
 func whileLeading(ctx context.Context, lock resourcelock.Interface, run func(context.Context) error) error {
 	// The elector releases the lock when its context ends. It neither waits for run nor
-	// says whether it started run. So the first of the two, its callback or the end of
-	// the election, does the one thing: call run, or make sure that it is never called.
-	// The other waits until that is done.
+	// reports whether it started run. So its callback and the end of the election compete
+	// for the token in first. If the callback gets it, it calls run; if the end gets it, run
+	// is never called. The other waits until done is closed.
 	electing, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	first, done := make(chan struct{}, 1), make(chan struct{})

@@ -18,8 +18,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// Client-go's informers of the built-in types, by the import path alone. What there is beyond
-// client-go's interfaces works here, too: options of all informers, of one type, statuses.
+// A program moves from client-go's informers of the built-in types by the import path alone. The
+// additions to client-go's interfaces work here, too: options of all informers, list options of one
+// type, statuses.
 func Example_builtIn() {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "oven"}}
 	client := fake.NewSimpleClientset(pod)

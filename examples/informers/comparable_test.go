@@ -44,8 +44,8 @@ func TestComparable(t *testing.T) {
 	}
 }
 
-// walker calls all methods that only return something behind an interface, and
-// those of what they return.
+// walker calls all methods that only return an interface, and those of the
+// results.
 type walker struct {
 	t    *testing.T
 	seen map[reflect.Type]bool
@@ -67,7 +67,7 @@ func (w walker) from(path string, value reflect.Value) {
 		w.t.Errorf("%s is not found again in a map", path)
 	}
 	if strings.HasPrefix(reflect.Indirect(value).Type().PkgPath(), "k8s.io/") {
-		return // from another module, as are its results
+		return // its type and results are of another module
 	}
 	for n := range value.NumMethod() {
 		name, method := value.Type().Method(n).Name, value.Method(n)

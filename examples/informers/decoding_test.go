@@ -43,8 +43,8 @@ func steadyServer(b *shopv1.Bakery) *httptest.Server {
 }
 
 // The informers of a factory can skip fields that the program doesn't read, while they decode objects.
-// The cache doesn't have them. The names are JSON's. A name that a type doesn't have is ignored,
-// so one list of names works for all types of a factory.
+// The cache then doesn't have these fields. Fields have their JSON names. A name that a type doesn't
+// have is ignored, so one list of names works for all types of a factory.
 func Example_drop() {
 	b := bakery("corner", "square", "7")
 	b.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}

@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// The examples of docs/additions.md and docs/memory.md. They are compiled, not run: the others here show the
-// same at work.
+// These are the examples of docs/additions.md and docs/memory.md. They are compiled, not run: the other
+// examples here run the same functions.
 
 func Example_docsDecoding() {
 	run := func(client versioned.Interface) error {

@@ -45,7 +45,7 @@ func newClient(objects ...runtime.Object) (*fake.Clientset, <-chan struct{}) {
 	return client, watching
 }
 
-// The error of a wait for the caches tells why one of them can't be filled.
+// The error of a wait for the caches gives the reason why one of them can't be filled.
 func Example_whyNotSynced() {
 	client := fake.NewSimpleClientset()
 	client.PrependReactor("list", "markets", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -205,8 +205,8 @@ func Example_indexes() {
 	// Output: 2 3 3
 }
 
-// A single informer stops when its last user has released it, and the factory makes a new one when asked
-// again. A health check reports which informer is unhealthy, and why.
+// A single informer stops when its last user has released it. On the next request, the factory makes a new
+// one. A health check reports which informer is unhealthy, and why.
 func Example_release() {
 	client := fake.NewSimpleClientset()
 	shop := externalversions.NewSharedInformerFactory(client, 0)

@@ -17,8 +17,8 @@ import (
 )
 
 // Some servers, proxies and fakes never send the bookmark that ends a watch-list. Without a
-// deadline the informer waits for it for ever. With one it lists in pages instead, and its status
-// has the reason.
+// deadline the informer waits for it for ever. With a deadline it lists in pages instead, and its
+// status has the reason.
 func Example_noEndBookmark() {
 	server := newServer(bakery("corner", "square", ""))
 	server.OmitEndBookmark(true)
@@ -41,8 +41,8 @@ func Example_noEndBookmark() {
 	// LIST streamed: false
 }
 
-// deadLine is a server behind a connection that dies silently: the first watch stays open and brings nothing,
-// not even a bookmark.
+// deadLine is a server behind a connection that dies silently: the first watch stays open and delivers
+// nothing, not even a bookmark.
 type deadLine struct {
 	*bakeryServer
 	watches atomic.Int32
@@ -56,11 +56,11 @@ func (d *deadLine) Watch(ctx context.Context, opts metav1.ListOptions) (watch.In
 }
 
 // A dead watch looks like a quiet one, except that servers send a bookmark about every minute. If a watch has
-// brought nothing for SilenceTimeout, the informer opens another from the same version, so that it misses no
-// event.
+// delivered nothing for SilenceTimeout, the informer opens another from the same version, so that it misses
+// no event.
 func Example_silentWatch() {
 	server := newServer()
-	server.NoWatchListClient() // the informer lists, so the first watch is the one that dies
+	server.NoWatchListClient() // the informer lists, so its first watch is the one that stays silent
 	bakeries := over(&deadLine{bakeryServer: server})
 	// This is too short for production. Five minutes are a few bookmarks.
 	_ = informer.Configure(bakeries, informer.Tuning{SilenceTimeout: 20 * time.Millisecond})
@@ -96,7 +96,7 @@ func Example_recreation() {
 	defer start(bakeries)()
 	fmt.Println(<-told)
 
-	// The connection breaks, and the server returns only after its history is gone.
+	// The connection breaks. It comes back only after the server has dropped its history.
 	back := make(chan struct{})
 	server.OnRequest(func(context.Context, runtimetest.Request) error {
 		<-back

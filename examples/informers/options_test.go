@@ -22,8 +22,8 @@ import (
 )
 
 // Options for all informers of a factory: deadlines for servers that fall silent, sampling that finds
-// handlers which modify shared objects, and a transform that drops fields. Other examples show the effect of
-// each.
+// handlers which modify shared objects, and a transform that drops fields. Other examples show the effect
+// of each.
 func Example_tune() {
 	client := fake.NewSimpleClientset(&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "town", Name: "corner", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},

@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// lateServer is an API server of bakeries whose watches bring nothing until late is closed. The example needs
-// it because the objects of a fake clientset have no versions.
+// lateServer is an API server of bakeries whose watches deliver nothing until late is closed. The example
+// needs it because the objects of a fake clientset have no versions.
 func lateServer(late <-chan struct{}) *httptest.Server {
 	created := make(chan *shopv1.Bakery, 1)
 	typed := metav1.TypeMeta{APIVersion: shopv1.SchemeGroupVersion.String(), Kind: "Bakery"}
@@ -55,8 +55,8 @@ func lateServer(late <-chan struct{}) *httptest.Server {
 	}))
 }
 
-// A generated clientset remembers what was written through it, and WaitForOwnWrites waits until the lister
-// shows that. A controller that calls it first never acts on a state older than its own last write.
+// A generated clientset records the writes that are made through it, and WaitForOwnWrites waits until the
+// lister shows them. A controller that calls it first never acts on a state older than its own last write.
 func Example_ownWrites() {
 	late := make(chan struct{})
 	server := lateServer(late)

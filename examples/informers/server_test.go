@@ -22,15 +22,14 @@ func newServer(objects ...*shopv1.Bakery) *bakeryServer {
 	return server
 }
 
-// over returns the informer of bakeries that a generated factory has, with such a server in place of a
-// clientset.
+// over returns an informer of bakeries like that of a generated factory, with server in place of a clientset.
 func over(server informer.ResourceClient[*shopv1.BakeryList]) cache.TypedSharedIndexInformer[*shopv1.Bakery] {
 	return informer.NewShared[*shopv1.Bakery](
 		func() informer.ResourceClient[*shopv1.BakeryList] { return server },
 		informer.Options{Client: server, Resource: shopv1.SchemeGroupVersion.WithResource("bakeries")})
 }
 
-// start runs an informer as factories do. stop stops it and returns when it has ended.
+// start runs an informer, as factories do. stop stops it and returns when it has ended.
 func start(i cache.SharedIndexInformer) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -18,7 +18,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// What an informer is doing, how fresh its cache is, and how its handlers are.
+// StatusOf shows what an informer is doing, how fresh its cache is, and the state of its handlers.
 func Example_status() {
 	server := newServer(bakery("corner", "square", ""))
 	bakeries := over(server)
@@ -27,7 +27,7 @@ func Example_status() {
 	defer start(bakeries)()
 	<-audit.HasSyncedChecker().Done()
 
-	// A bookmark shows that no bakery has changed up to its version, and that the watch is alive.
+	// A bookmark shows that the cache is complete up to the bookmark's version, and that the watch is alive.
 	server.Skip(1000)
 	server.Bookmark()
 	if err := informer.WaitForVersion(context.Background(), bakeries, server.Version()); err != nil {
@@ -46,9 +46,9 @@ func Example_status() {
 	// handler audit synced: true waiting: 0 panics: 0
 }
 
-// A check for /readyz names the informer that isn't ready, and the reason. Without Synced it is a check for
-// /livez. controller-runtime's AddReadyzCheck accepts it. Statuses returns the states of all informers of a
-// factory, for people to read.
+// A check for /readyz reports which informer isn't ready, and why. Without Synced it is a check for /livez.
+// controller-runtime's AddReadyzCheck accepts it. Statuses returns the states of all informers of a factory,
+// for people to read.
 func Example_readiness() {
 	client := fake.NewSimpleClientset()
 	client.PrependReactor("list", "markets", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -63,7 +63,7 @@ func Example_readiness() {
 	ready := factory.HealthCheck(shop,
 		informer.HealthOptions{Synced: true, SilentFor: 5 * time.Minute, Backlog: 10_000})
 	shop.StartWithContext(ctx)
-	// Wait until it is known that markets aren't served.
+	// Wait until the informer has found that markets aren't served.
 	_ = factory.WaitForSyncOr(ctx, shop, (*informer.SyncError).Permanent)
 	_ = informer.WaitForSync(ctx, bakeries)
 

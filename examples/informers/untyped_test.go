@@ -19,8 +19,8 @@ import (
 
 var ovens = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "ovens"}
 
-// Informers of types that the program doesn't know, behind client-go's interface for them. The additions of
-// package informer work here, too.
+// Dynamic informers are for types that the program doesn't know. They have client-go's interface. The
+// additions of package informer work here, too.
 func Example_dynamic() {
 	oven := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Oven",
@@ -46,7 +46,7 @@ func Example_dynamic() {
 	// Output: old wood
 }
 
-// Informers that ask for metadata only. For a type that is known,
+// Metadata informers request only the metadata of objects. For a type that the program knows,
 // --metadata-informers generates them, see examples/metadata.
 func Example_metadata() {
 	scheme := metadatafake.NewTestScheme()

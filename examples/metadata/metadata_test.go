@@ -13,7 +13,7 @@ import (
 	informersv1 "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
 )
 
-// TestMetadata lists the metadata of bakeries, which is all that the server sends.
+// TestMetadata lists the metadata of bakeries. The server sends nothing else.
 func TestMetadata(t *testing.T) {
 	scheme := fake.NewTestScheme()
 	if err := metav1.AddMetaToScheme(scheme); err != nil {

@@ -66,8 +66,8 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestViewsLetNothingOut looks for pointers, slices, maps and settable fields in what the methods of a view
-// return, and in the views among the results.
+// TestViewsLetNothingOut checks that the methods of views return no pointers, slices, maps or structs with
+// settable fields. It also checks the views that they return.
 func TestViewsLetNothingOut(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var look func(v reflect.Type)

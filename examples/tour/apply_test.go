@@ -11,9 +11,9 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 )
 
-// Server-side apply sends the fields that a manager wants, and nothing else. The server remembers who
-// applied what (managedFields): a field that two managers want with different values is a conflict, and a
-// field that its only manager leaves out the next time is removed. Nothing is read first, so there is no
+// Server-side apply sends only the fields that a manager sets. The server records the manager of each field
+// (managedFields): it is a conflict if two managers set a field to different values, and a field that its
+// only manager leaves out the next time is removed. The manager reads nothing first, so there is no
 // resourceVersion to conflict with.
 func TestServerSideApply(t *testing.T) {
 	client, err := dynamic.NewForConfig(serverConfig(t)) // of server_test.go, like namespace
@@ -36,11 +36,11 @@ func TestServerSideApply(t *testing.T) {
 	if _, err := apply("autoscaler", false, map[string]any{"bakers": int64(5)}); !apierrors.IsConflict(err) {
 		t.Errorf("a field of another manager: %v, want a conflict", err)
 	}
-	// By force the field changes hands: the autoscaler owns it alone now.
+	// With force the autoscaler becomes the only manager of the field.
 	if _, err := apply("autoscaler", true, map[string]any{"bakers": int64(5)}); err != nil {
 		t.Fatal(err)
 	}
-	// The owner gives the number of bakers up by not naming it, and changes what is its own.
+	// The owner now leaves out the number of bakers, which the autoscaler manages, and changes its own field.
 	after, err := apply("owner", false, map[string]any{"bread": "oat", "market": "square"})
 	if err != nil {
 		t.Fatal(err)

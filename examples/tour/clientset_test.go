@@ -12,8 +12,8 @@ import (
 )
 
 // A clientset has a typed client for each kind, by group and version. An update carries the resourceVersion
-// of what was read: if somebody else was quicker, it fails with a conflict, and is tried again on a fresh
-// copy.
+// of the object that was read: if another client has updated it since, the update fails with a conflict.
+// Read the object again and retry.
 func TestClientset(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
@@ -50,7 +50,7 @@ func TestClientset(t *testing.T) {
 		t.Errorf("error %v, %+v, want 3 bakers", err, after)
 	}
 
-	// The status is a sub-resource: Update ignores it, UpdateStatus ignores everything else.
+	// The status is a subresource: Update ignores it, UpdateStatus ignores everything else.
 	after.Status.Bakers, after.Spec.Bread = 3, "oat"
 	after, err = bakeries.UpdateStatus(t.Context(), after, metav1.UpdateOptions{})
 	if err != nil || after.Status.Bakers != 3 || after.Spec.Bread != "rye" {

@@ -17,9 +17,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// How the parts make a controller: a handler puts the key of each object that changed into a queue; a worker
+// The parts make a controller: a handler puts the key of each object that changed into a queue; a worker
 // takes the key, reads the newest state from the lister, and does what is missing, whatever the event was.
-// workqueue.Run is this worker's loop, ready to use; examples/controller is a whole controller.
+// workqueue.Run has this loop of the worker, ready to use; examples/controller is a whole controller.
 func TestController(t *testing.T) {
 	// In this bubble, time stands still until all goroutines wait, and then jumps to the next timer.
 	synctest.Test(t, func(t *testing.T) {
@@ -30,13 +30,13 @@ func TestController(t *testing.T) {
 		informer := cache.NewSharedIndexInformer(server.ListerWatcher(), ann, 0,
 			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		bakeries := shoplisters.NewBakeryLister(informer.GetIndexer())
-		// A failure waits 5 ms, each further one of that key twice as long, up to 1000 s; and all keys together
-		// are tried again 10 times a second, after a burst of 100.
+		// After a failure, a key waits 5 ms, and twice as long after each further failure, up to 1000 s. All
+		// keys together are retried at most 10 times a second, after a burst of 100.
 		queue := workqueue.NewTypedRateLimitingQueue(
 			workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]())
 
 		// A key is a namespace and a name. Older code has it as a string, such as "town/ann":
-		// DeletionHandlingMetaNamespaceKeyFunc makes one, and SplitMetaNamespaceKey takes it apart.
+		// DeletionHandlingMetaNamespaceKeyFunc makes it, and SplitMetaNamespaceKey splits it.
 		enqueue := func(obj any) {
 			if key, err := cache.DeletionHandlingObjectToName(obj); err == nil { // also of a tombstone
 				queue.Add(key)
@@ -49,7 +49,7 @@ func TestController(t *testing.T) {
 			t.Fatal(err)
 		}
 
-		var last string // what the worker did last
+		var last string // the last action of the worker
 		failures := 2
 		reconcile := func(key cache.ObjectName) error {
 			bakery, err := bakeries.Bakeries(key.Namespace).Get(key.Name)
@@ -73,11 +73,11 @@ func TestController(t *testing.T) {
 				} else {
 					queue.Forget(key) // else the next failure waits longer, and the limiter keeps the key for ever
 				}
-				queue.Done(key) // in any case, else nobody gets the key again, however often it is added
+				queue.Done(key) // in any case, else no worker gets the key again, however often it is added
 			}
 		}
 		go informer.RunWithContext(t.Context())
-		// Before the cache is filled, NotFound means nothing.
+		// Before the cache is filled, NotFound doesn't mean that the object is gone.
 		<-registration.HasSyncedChecker().Done()
 		go worker() // programs start several
 		defer queue.ShutDown()
@@ -90,7 +90,7 @@ func TestController(t *testing.T) {
 				t.Errorf("%s, want %s", last, want)
 			}
 		}
-		expect("town/ann has 0 bakers") // the third time
+		expect("town/ann has 0 bakers") // at the third try
 		ann.Spec.Bakers = 2
 		server.Update(ann)
 		expect("town/ann has 2 bakers")

@@ -10,13 +10,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A DeltaFIFO stands between a reflector, which produces, and a consumer that keeps a store. It keeps what
-// happened to each object, in order, and hands it out key by key, as Deltas. Informers were built on it, and
-// yours can be. Those of client-go v0.37 have a RealFIFO instead, which keeps the order of arrival, and ours
-// a queue inside the runtime.
+// A DeltaFIFO is a queue between a reflector, which produces, and a consumer that keeps a store. It holds the
+// changes of each object, in order, and returns them key by key, as Deltas. Informers were built on it, and
+// yours can be. Those of client-go v0.37 have a RealFIFO instead, which keeps the order of arrival, and
+// kubewright's have a queue inside the runtime.
 func Example_deltaFIFO() {
-	// Known objects are those that the consumer has. With them, Replace can tell what is gone.
-	// The key is "town/rye"; this function also returns that of a tombstone, see the end.
+	// Known objects are those that the consumer has. Replace compares with them to find what is gone.
+	// The key is "town/rye"; this function also returns the key of a tombstone, see the end.
 	known := cache.NewStore(cache.DeletionHandlingMetaNamespaceKeyFunc)
 	queue := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{
 		KnownObjects:          known,
@@ -64,22 +64,22 @@ func Example_deltaFIFO() {
 	check(queue.Update(rye("2")))
 	pop()
 
-	// A new list: what is in it gets the type Replaced, whether it changed or not; what isn't is Deleted.
+	// A new list: its objects get the type Replaced, changed or not; known objects that it lacks are Deleted.
 	fmt.Println("replace, as after a list: rye isn't there any more")
 	check(queue.Replace([]any{oat}, "3"))
 	pop()
 	pop()
 
-	// Nothing happened to these objects: their type is Sync.
+	// These objects have not changed: their type is Sync.
 	fmt.Println("resync: every known object once more")
 	check(queue.Resync())
 	pop()
 
-	// A DeletedFinalStateUnknown (tombstone) stands in for an object that a list no longer has. Its Obj is the
-	// last state we knew. DeleteFunc may get one: check for it before you assert the type.
+	// A DeletedFinalStateUnknown (tombstone) takes the place of an object that a list no longer has. Its Obj is
+	// the last known state. DeleteFunc may get one: check for it before you assert the type.
 	check(queue.Replace(nil, "4"))
 	pop()
-	queue.Close() // Pop returns cache.ErrFIFOClosed from now on
+	queue.Close() // now Pop returns cache.ErrFIFOClosed
 	// Output:
 	// produce: two changes of one key are popped together
 	// Added town/rye (*v1.ConfigMap), Updated town/rye (*v1.ConfigMap)

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// Discovery asks a server what it serves: groups, versions, resources and their verbs. A RESTMapper made of
-// the answers finds the resource of a kind, as kubectl does for a manifest.
+// Discovery requests what a server serves: groups, versions, resources and their verbs. A RESTMapper made
+// from the responses finds the resource of a kind, as kubectl does for a manifest.
 func TestDiscovery(t *testing.T) {
 	client, err := discovery.NewDiscoveryClientForConfig(serverConfig(t)) // of server_test.go
 	if err != nil {
@@ -34,9 +34,9 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// Every kubectl command is a new process and would ask again, so the answers are kept in a folder. Any
-// process with the same folder reads them there until they are older than the time to live, or until it
-// calls Invalidate.
+// Every kubectl command is a new process and would send the requests again, so the responses are cached in a
+// folder. Any process with the same folder reads them there until they are older than the time to live, or
+// until it calls Invalidate.
 func TestCachedDiscovery(t *testing.T) {
 	const timeToLive = time.Hour
 	dir := t.TempDir()

@@ -11,8 +11,8 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 )
 
-// A dynamic client needs no Go types: an object is the map that its JSON is. What it returns can be
-// converted to a typed object, and back.
+// A dynamic client needs no Go types: an object is a map, decoded from its JSON. The map can be converted to
+// a typed object, and back.
 func TestDynamicClient(t *testing.T) {
 	client, err := dynamic.NewForConfig(serverConfig(t)) // of server_test.go, like namespace
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 )
 
-// Events tell people what a controller did, with kubectl describe. They are objects of their own, which a
-// broadcaster writes in the background: equal ones are counted in one object, and too many are dropped.
-// Never read them to decide anything.
+// Events show people what a controller did, in kubectl describe. They are objects of their own, which a
+// broadcaster writes in the background. It counts equal events in one object, and drops some if there are too
+// many, so never base decisions on them.
 func TestEvents(t *testing.T) {
 	clients, err := kubernetes.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
@@ -29,9 +29,9 @@ func TestEvents(t *testing.T) {
 
 	broadcaster := record.NewBroadcaster(record.WithContext(t.Context()))
 	defer broadcaster.Shutdown()
-	// The empty argument: each event goes to its object's namespace.
+	// With the empty argument, each event goes to its object's namespace.
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: clients.CoreV1().Events("")})
-	// The scheme gives the kind of the object that the event is about.
+	// The recorder takes the kind of the event's object from the scheme.
 	recorder := broadcaster.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "bakery-controller"})
 	ann := bakery(t, "ann")
 	recorder.Eventf(ann, corev1.EventTypeNormal, "Hired", "%d bakers work here now", ann.Spec.Bakers)

@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// A generated factory is what programs begin with. It has one informer for each type, which all parts of the
-// program share. Ask for listers and informers first, then start the factory, then wait for its caches.
+// Programs begin with a generated factory. It has one informer for each type, which all parts of the program
+// share. Get listers and informers first, then start the factory, then wait for its caches.
 func TestInformerFactory(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
@@ -35,7 +35,7 @@ func TestInformerFactory(t *testing.T) {
 	defer informers.Shutdown() // waits for the informers, which end with ctx
 	defer cancel()
 	informers.StartWithContext(ctx)
-	// This waits for the caches of all informers that were started. It doesn't say why one isn't filled.
+	// This waits for the caches of all informers that were started. Its error gives no reason.
 	if err := informers.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +47,8 @@ func TestInformerFactory(t *testing.T) {
 	}
 }
 
-// An informer that was asked for after the start needs another start. WaitForCacheSync doesn't notice that it
-// is missing; factory.WaitForSync does, and says of every informer that isn't filled why, and since when.
+// An informer that was requested after the start needs another start. WaitForCacheSync overlooks it.
+// factory.WaitForSync returns an error, which gives the reason for every informer that hasn't synced.
 func TestInformerFactoryNotStarted(t *testing.T) {
 	// In this bubble, time stands still until all goroutines wait, and then jumps to the next timer.
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestInformerFactoryNotStarted(t *testing.T) {
 			t.Errorf("error %v, synced %t: want a wait that overlooks the informer", err, bakeries.HasSynced())
 		}
 		if err := factory.WaitForSync(ctx, informers); err == nil {
-			t.Error("no error: nobody has started the informer")
+			t.Error("no error, though the informer was not started")
 		}
 		informers.StartWithContext(ctx)
 		if err := factory.WaitForSync(ctx, informers); err != nil || !bakeries.HasSynced() {

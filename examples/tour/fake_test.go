@@ -12,14 +12,14 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/fake"
 )
 
-// A generated fake is a clientset that answers from memory, for unit tests. It is no API server: objects have
-// no resourceVersion, and nothing is validated, defaulted or in conflict. What depends on those needs
-// runtimetest or a server, see docs/testing.md.
+// A generated fake is a clientset that answers from memory, for unit tests. It is not an API server: objects
+// have no resourceVersion, and there are no validation, defaults or conflicts. Code that depends on those
+// needs runtimetest or a server, see docs/testing.md.
 func TestFake(t *testing.T) {
 	clients := fake.NewSimpleClientset(bakery(t, "ann")) // of server_test.go
 	bakeries := clients.ShopV1().Bakeries(namespace(t))
 
-	// Reactors answer before the memory does, here with an error that a real server would rarely give.
+	// Reactors answer before the memory does, here with an error that a real server rarely returns.
 	clients.PrependReactor("delete", "bakeries",
 		func(action clienttesting.Action) (handled bool, answer runtime.Object, err error) {
 			name := action.(clienttesting.DeleteAction).GetName()
@@ -37,7 +37,7 @@ func TestFake(t *testing.T) {
 		t.Errorf("error %v, want the reactor's", err)
 	}
 
-	// What was asked is recorded. Better, compare what is there in the end: it says less about how.
+	// The fake records requests. Prefer to compare the final state, which depends less on the implementation.
 	var verbs []string
 	for _, action := range clients.Actions() {
 		verbs = append(verbs, action.GetVerb())

@@ -12,9 +12,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// A filtering handler passes on what its filter lets through. An object that comes to pass is an addition to
-// the handler behind it, and one that no longer does is a deletion. The cache has all objects in any case: to
-// load fewer, change what the informer lists (see examples/listoptions).
+// A filtering handler passes on the events of objects that pass its filter. An update after which an object
+// passes is an addition for the handler behind it, and an update after which it no longer passes is a
+// deletion. The cache has all objects in any case: to load fewer, change what the informer lists (see
+// examples/listoptions).
 func TestFilteringHandler(t *testing.T) {
 	// In this bubble, synctest.Wait returns once all other goroutines wait for something.
 	synctest.Test(t, func(t *testing.T) {
@@ -46,14 +47,14 @@ func TestFilteringHandler(t *testing.T) {
 			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "rye",
 				Labels: map[string]string{"organic": organic}}}
 		}
-		server.Create(grain("no")) // the handler learns nothing
+		server.Create(grain("no")) // the handler isn't called
 		server.Update(grain("yes"))
 		server.Update(grain("yes"))
 		server.Update(grain("no"))
-		server.Delete("town", "rye") // nor of this
+		server.Delete("town", "rye") // nor here
 		synctest.Wait()
 		if got := fmt.Sprint(told); got != "[added updated deleted]" {
-			t.Errorf("the handler was told %s", got)
+			t.Errorf("the handler received %s", got)
 		}
 	})
 }

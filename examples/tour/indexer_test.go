@@ -11,8 +11,8 @@ import (
 )
 
 // An Indexer is a store that also finds objects by values that a function computes, here by an annotation.
-// An object may have several values, or none. Reading a value's objects costs as much as there are of them,
-// however large the store. Every informer has one, see informerindex_test.go.
+// An object may have several values, or none. The cost of reading a value's objects depends on their number,
+// not on the size of the store. Every informer has an Indexer, see informerindex_test.go.
 func Example_indexer() {
 	const owner = "example.com/owner"
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{ // the key is namespace/name

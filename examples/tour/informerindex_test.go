@@ -11,9 +11,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// An informer keeps indexes of its objects: those that it was made with, and those of AddIndexers. Call that
-// before the start, also on the informers of a factory. With an index, a handler finds the objects that an
-// event concerns without looking at all.
+// An informer keeps indexes of its objects: those that it was made with, and those of AddIndexers. Call
+// AddIndexers before the start, also on the informers of a factory. With an index, a handler finds the
+// objects that an event concerns without reading all.
 func TestInformerIndex(t *testing.T) {
 	// In this bubble, synctest.Wait returns once all other goroutines wait for something.
 	synctest.Test(t, func(t *testing.T) {
@@ -25,7 +25,7 @@ func TestInformerIndex(t *testing.T) {
 		server.Create(tool("oven", "ann"))
 		server.Create(tool("mill", "ann"))
 
-		// The values by which an object is found: any number.
+		// It returns the values by which an object is found: any number.
 		byOwner := func(obj any) ([]string, error) {
 			if owner := obj.(*corev1.ConfigMap).Annotations["example.com/owner"]; owner != "" {
 				return []string{owner}, nil
@@ -35,7 +35,7 @@ func TestInformerIndex(t *testing.T) {
 		informer := cache.NewSharedIndexInformer(server.ListerWatcher(), &corev1.ConfigMap{},
 			0, // no resync
 			cache.Indexers{"owner": byOwner})
-		// This one comes with the package. Listers of one namespace use it.
+		// This index comes with the package. Listers of one namespace use it.
 		err := informer.AddIndexers(cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 		if err != nil {
 			t.Fatal(err)

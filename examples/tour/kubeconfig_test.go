@@ -10,11 +10,11 @@ import (
 )
 
 // A kubeconfig has clusters (where), users (who) and contexts (pairs of the two). Several files are merged:
-// KUBECONFIG lists them like PATH, and for each entry the first file that has it wins. Entries are taken as
-// a whole: fields of two files never mix.
+// KUBECONFIG lists them like PATH, and for each entry the first file that has it wins. An entry is always
+// taken whole from one file.
 //
-// What a program is told explicitly comes first: a file by --kubeconfig instead of all others, then single
-// values.
+// Explicit settings take precedence: a file given by --kubeconfig replaces all others, and flags for single
+// values override it.
 func Example_kubeconfig() {
 	dir, err := os.MkdirTemp("", "tour")
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// Of several replicas of a controller one leads: it holds a Lease, an object that it renews every few
-// seconds. If it can't, it must stop; another replica takes the Lease once it hasn't been renewed for
-// LeaseDuration. A leader that ends in an orderly way gives it up at once (ReleaseOnCancel).
+// One of several replicas of a controller leads: it holds a Lease, an object that it renews every few
+// seconds. If it can't renew it, it must stop. Another replica takes the Lease once it hasn't been renewed
+// for LeaseDuration. A leader that shuts down in an orderly way releases it at once (ReleaseOnCancel).
 func TestLeaderElection(t *testing.T) {
 	clients, err := kubernetes.NewForConfig(serverConfig(t)) // of server_test.go, like namespace
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A lister reads an informer's cache with types: no request, no copy. What it returns belongs to the cache,
-// so copy (DeepCopy) before you change it. It lags behind the server: to read what you have just written, see
-// ownwrites_test.go. Here the cache is filled by hand, as tests of controllers do.
+// A lister gives typed reads of an informer's cache: no request, no copy. Its results belong to the cache, so
+// copy an object (DeepCopy) before you change it. The cache lags behind the server: to read your latest
+// writes, see ownwrites_test.go. Here the cache is filled by hand, as in tests of controllers.
 func Example_lister() {
 	// The key is namespace/name; the index is for listers of one namespace.
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc,

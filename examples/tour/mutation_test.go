@@ -14,14 +14,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// Objects of a cache are shared by all its readers, so nobody may change them. If somebody does, nothing says
-// so: until the object's next event all readers see what the server never sent, indexes don't follow, and who
-// reads at that moment has a data race.
+// Objects of a cache are shared by all its readers, so nobody may change them. A change causes no error, but
+// until the object's next event all readers see a state that the server never sent, indexes don't follow, and
+// a concurrent reader has a data race.
 //
 // With KUBE_CACHE_MUTATION_DETECTOR=true in the environment, informers copy each object that arrives, compare
 // every second, and panic if the two differ. A copy is kept for 2 to 4 minutes: later changes aren't noticed.
-// Use it in tests. The panic ends the process, and client-go reads the switch when that starts, so this test
-// runs itself as a child process. For production there is a detector that samples:
+// Use it in tests. The panic ends the process, and client-go reads the variable when the process starts, so
+// this test runs itself as a child process. For production there is a detector that samples objects:
 // informer.Tuning.MutationSample.
 func TestMutationDetector(t *testing.T) {
 	const child = "TOUR_MUTATES"
@@ -38,7 +38,7 @@ func TestMutationDetector(t *testing.T) {
 	}
 }
 
-// changeCachedObject does what a handler mustn't, and waits for the panic.
+// changeCachedObject does what a handler must not do, and waits for the panic.
 func changeCachedObject(t *testing.T) {
 	server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]() // an API server in memory
 	server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "rye"}})

@@ -18,8 +18,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// A lister lags behind the server: what you have just written may not be there yet. Every write returns the
-// object's new resourceVersion, and WaitForVersion waits until the cache shows that or a later one.
+// A lister lags behind the server: it may not show your latest writes yet. Every write returns the object's
+// new resourceVersion, and WaitForVersion waits until the cache reflects that version or a later one.
 func TestOwnWriteByVersion(t *testing.T) {
 	// In this bubble, synctest.Wait returns once all other goroutines wait for something.
 	synctest.Test(t, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestOwnWriteByVersion(t *testing.T) {
 		go informer.RunWithContext(t.Context())
 		synctest.Wait()
 
-		// Here the lag is long: the watch breaks, and no other request passes before late is closed.
+		// Here the lag is long: the watch breaks, and no other request gets through before late is closed.
 		late := make(chan struct{})
 		server.OnRequest(func(context.Context, runtimetest.Request) error {
 			<-late
@@ -51,8 +51,8 @@ func TestOwnWriteByVersion(t *testing.T) {
 	})
 }
 
-// A generated clientset remembers what was written through it. WaitForOwnWrites waits for all of that, so no
-// version has to be passed around: call it before you read.
+// A generated clientset records the writes that are made through it. WaitForOwnWrites waits for all of them,
+// so you need not pass versions around: call it before you read.
 func TestOwnWrites(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t)) // a real server, see server_test.go
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// A list with a limit comes in pages. Each page has a token for the next one; all are of one version, so
-// nothing is seen twice or missed. A token expires with the history of its version: the next page is then an
-// error for which apierrors.IsResourceExpired is true.
+// A list with a limit comes in pages. Each page has a token for the next one. All pages are of one version,
+// so no object is missed or repeated. A token expires with the history of its version: the request of the
+// next page then fails with an error for which apierrors.IsResourceExpired is true.
 func TestPagination(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
@@ -46,8 +46,8 @@ func TestPagination(t *testing.T) {
 		t.Errorf("%v in pages of versions %v", names, versions)
 	}
 
-	// client-go's pager does the same, and calls a function for each object. If a token expires, EachListItem
-	// returns the error; the pager's List, which returns a whole list, lists anew without pages.
+	// client-go's pager reads the pages, too, and calls a function for each object. If a token expires,
+	// EachListItem returns the error; the pager's List, which returns a whole list, lists again without pages.
 	count := 0
 	pages := pager.New(pager.SimplePageFunc(func(o metav1.ListOptions) (runtime.Object, error) {
 		return bakeries.List(t.Context(), o)

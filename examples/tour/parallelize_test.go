@@ -8,12 +8,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// ParallelizeUntil calls a function for each of a number of pieces, by a fixed number of workers. It returns
-// when all pieces are done; if the context ends first, when the pieces already begun are.
+// ParallelizeUntil calls a function for each of a number of pieces, on a fixed number of workers. It returns
+// when all pieces are done or, if the context ends first, when the pieces that have begun are done.
 func Example_parallelizeUntil() {
 	loaves := make([]int, 100)
 	workqueue.ParallelizeUntil(context.Background(), 4, len(loaves), func(piece int) {
-		loaves[piece] = piece // each piece is its worker's alone: no lock
+		loaves[piece] = piece // only one worker has the piece, so this needs no lock
 	})
 	sum := 0
 	for _, n := range loaves {

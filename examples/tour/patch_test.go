@@ -9,10 +9,10 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// A patch says what to change, so nothing has to be read before. A merge patch is a part of the object,
-// where null removes a field and a list replaces the whole list. A JSON patch is a list of operations; with
-// "test" it is applied only if a value is what was expected. (Strategic merge patches, which merge lists by
-// key, are for built-in types only.)
+// A patch contains only the changes, so there is no need to read the object first. A merge patch is a part of
+// the object, in which null removes a field and a list replaces the whole list. A JSON patch is a list of
+// operations; with "test" it is applied only if a value is the expected one. (Strategic merge patches, which
+// merge lists by key, are for built-in types only.)
 func TestPatches(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
@@ -38,7 +38,7 @@ func TestPatches(t *testing.T) {
 	if err == nil {
 		t.Error("a test that doesn't hold: no error")
 	}
-	// The status has a patch of its own: its sub-resource.
+	// The status is patched through its subresource.
 	patched, err = bakeries.Patch(t.Context(), "ann", types.MergePatchType,
 		[]byte(`{"status":{"bakers":2}}`), metav1.PatchOptions{}, "status")
 	if err != nil || patched.Status.Bakers != 2 {

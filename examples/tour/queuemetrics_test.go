@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// numbers is a provider of metrics that keeps them in a map. Programs use contrib/prometheus in its place.
+// numbers is a metrics provider that keeps metrics in a map. Programs use contrib/prometheus instead.
 type numbers struct {
 	mu     sync.Mutex
 	values map[string]float64
@@ -55,8 +55,8 @@ func (n *numbers) NewRetriesMetric(queue string) workqueue.CounterMetric {
 	return number{n, queue + " retries"}
 }
 
-// A queue with a name has metrics: how many items wait, were added and were tried again, and how long they
-// waited and were processed. The last two are histograms of seconds, of which this test shows the counts.
+// A queue with a name has metrics: how many items wait, were added and were retried, and how long they waited
+// and were processed. The last two are histograms of seconds, of which this test shows the counts.
 func Example_queueMetrics() {
 	metrics := &numbers{values: map[string]float64{}}
 	queue := workqueue.NewTypedRateLimitingQueueWithConfig(

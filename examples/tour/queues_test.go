@@ -10,8 +10,8 @@ import (
 )
 
 // A work queue holds keys, not objects: the worker reads the newest state when it takes the key, so events of
-// one object merge. A key that is added ten times while it waits is handed out once, and no two workers have
-// the same key at the same time. controller_test.go puts it to use.
+// one object merge. A key that is added ten times while it waits is returned once, and no two workers have
+// the same key at the same time. controller_test.go uses a queue in a controller.
 func Example_workQueue() {
 	queue := workqueue.NewTyped[string]()
 	queue.Add("town/ann")
@@ -25,7 +25,7 @@ func Example_workQueue() {
 	queue.Done(item)
 	fmt.Println("done", item, "- waiting:", queue.Len())
 
-	queue.ShutDown() // what waits is still handed out, then Get says shutdown
+	queue.ShutDown() // Get still returns the waiting items, then shutdown
 	for {
 		item, shutdown := queue.Get()
 		if shutdown {
@@ -42,8 +42,8 @@ func Example_workQueue() {
 	// got town/ann
 }
 
-// Without Done, a worker has its key for ever: others may add it, but nobody gets it again, and nothing says
-// so.
+// Without Done, a worker keeps its key for ever: others may add the key, but no worker gets it again, and no
+// error is reported.
 func TestQueueWithoutDone(t *testing.T) {
 	queue := workqueue.NewTyped[string]()
 	defer queue.ShutDown()
@@ -51,13 +51,13 @@ func TestQueueWithoutDone(t *testing.T) {
 	queue.Get()
 	queue.Add("town/ann")
 	if queue.Len() != 0 {
-		t.Error("a key that a worker has is handed out")
+		t.Error("a key that a worker has is available to others")
 	}
 }
 
-// A delaying queue adds an item later: for things that no event announces, such as an expiry. In a bubble of
-// testing/synctest, time stands still until all goroutines wait, and then jumps to the next timer: the test
-// takes no time.
+// A delaying queue adds an item later, for changes that cause no event, such as an expiry. In a bubble of
+// testing/synctest, time stands still until all goroutines wait, and then jumps to the next timer, so the
+// test takes no time.
 func TestDelayingQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTypedDelayingQueue[string]()
@@ -73,8 +73,9 @@ func TestDelayingQueue(t *testing.T) {
 	})
 }
 
-// A rate limiting queue asks a limiter for the delay: the longer, the more often an item failed. Without
-// Forget after a success, failures of long ago count, and the limiter remembers every item that ever failed.
+// A rate limiting queue takes the delay from a limiter. The more often an item failed, the longer the delay.
+// Without Forget after a success, old failures still count, and the limiter keeps every item that ever
+// failed.
 func TestRateLimitingQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		queue := workqueue.NewTypedRateLimitingQueue(

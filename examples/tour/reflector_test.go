@@ -16,13 +16,13 @@ import (
 )
 
 // A reflector lists a collection, then watches it from the list's version, and keeps a store equal to the
-// server's state. By default both are one request, a WatchList: a watch that begins with what exists and says
-// where that ends. Servers that can't do it get a LIST and a WATCH.
+// server's state. By default both are one request, a WatchList: a watch that begins with the existing objects
+// and marks their end. Servers that don't support it get a LIST and a WATCH.
 //
 // When the watch ends, the reflector watches again from the last version that it saw. If the server has
-// dropped the history since then, it answers 410 Gone, and the reflector lists again. After an error, 410
-// included, it waits first (back-off): 0.8 seconds, then twice as long each time, up to 30 seconds, and up to
-// as much again at random.
+// dropped the history since then, it answers 410 Gone, and the reflector lists again. After an error,
+// including 410, it waits first (back-off): 0.8 seconds, then twice as long each time, up to 30 seconds, plus
+// a random time of up to the same length.
 //
 // An informer is a reflector, a queue, an indexer and handlers.
 func TestReflector(t *testing.T) {
@@ -39,7 +39,7 @@ func TestReflector(t *testing.T) {
 		go reflector.RunWithContext(t.Context()) // until the test ends
 		check := func(when string, want ...string) {
 			t.Helper()
-			<-time.After(time.Minute) // the bubble's: longer than the reflector waits after an error
+			<-time.After(time.Minute) // of the bubble: longer than the reflector waits after an error
 			got := store.ListKeys()
 			slices.Sort(got)
 			if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -54,7 +54,7 @@ func TestReflector(t *testing.T) {
 		server.Delete("town", "rye")
 		check("watched", "town/oat")
 
-		// The connection breaks. While nobody can watch, things change, and Compact drops the history.
+		// The connection breaks. Before the next watch, objects change, and Compact drops the history.
 		requests, back := len(server.Requests()), make(chan struct{})
 		server.OnRequest(func(context.Context, runtimetest.Request) error {
 			<-back

@@ -10,13 +10,13 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 )
 
-// A RESTClient sends requests to one group and version. It knows how objects are encoded, and the verbs of
-// HTTP, but no types: generated clients stand on it.
+// A RESTClient sends requests to one group and version. It has the encoding of objects and the verbs of HTTP,
+// but no types. Generated clients are built on it.
 func TestRESTClient(t *testing.T) {
 	config := rest.CopyConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	config.GroupVersion = &shopv1.SchemeGroupVersion
 	config.APIPath = "/apis" // "/api" for the core group
-	// Encodes and decodes, in JSON or what else the two sides agree on (negotiate). WithoutConversion: objects
+	// It encodes and decodes, in JSON or another format that the two sides negotiate. WithoutConversion: objects
 	// keep the version in which they are sent.
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
 	client, err := rest.RESTClientFor(config)

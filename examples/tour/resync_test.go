@@ -12,17 +12,18 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// A resync calls a handler's update function for every object in the store, from time to time. It asks the
-// server nothing: it isn't a list. Controllers use it to look again at what changes outside the cluster.
+// A resync calls a handler's update function for every object in the store, from time to time. It isn't a
+// list and sends no request to the server. Controllers use it to check again what changes outside the
+// cluster.
 //
-// Equal versions of both arguments say that the object hasn't changed: it is a resync, or the informer had to
-// list again after an interruption.
+// If both arguments have the same version, the object hasn't changed: the call comes from a resync, or the
+// informer had to list again after an interruption.
 func TestResync(t *testing.T) {
 	// In this bubble, time stands still until all goroutines wait, and then jumps to the next timer.
 	synctest.Test(t, func(t *testing.T) {
 		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]() // an API server in memory
 		server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "rye"}})
-		// The duration is for handlers that name none, 0 for never. No indexes.
+		// The duration is the default period of handlers; 0 means no resyncs. No indexes.
 		informer := cache.NewSharedIndexInformer(server.ListerWatcher(), &corev1.ConfigMap{}, 10*time.Second,
 			cache.Indexers{})
 		resyncs := 0

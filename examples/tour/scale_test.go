@@ -13,9 +13,10 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 )
 
-// The sub-resource scale lets a program that doesn't know the kind set the number of replicas: kubectl scale,
-// or an autoscaler. The CustomResourceDefinition says which field holds that number: here .spec.bakers, see
-// specReplicasPath in examples/crds/bakeries.yaml. The scale client works for every kind that has it.
+// Through the subresource scale, a program that doesn't know the kind can set the number of replicas, such as
+// kubectl scale or an autoscaler. The CustomResourceDefinition defines which field holds the number: here
+// .spec.bakers, see specReplicasPath in examples/crds/bakeries.yaml. The scale client works for every kind
+// that has the subresource.
 func TestScale(t *testing.T) {
 	config := serverConfig(t) // of server_test.go, like namespace and bakery
 	clients, err := versioned.NewForConfig(config)
@@ -26,7 +27,7 @@ func TestScale(t *testing.T) {
 	if _, err := bakeries.Create(t.Context(), bakery(t, "ann"), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	// The mapper says which version serves a resource; programs make it from discovery, see
+	// The mapper finds the version that serves a resource; programs make it from discovery, see
 	// discovery_test.go.
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(shopv1.SchemeGroupVersion.WithKind("Bakery"), meta.RESTScopeNamespace)

@@ -17,10 +17,10 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// What the other files use: serverConfig, bakery, namespace and TestMain.
+// The other files use serverConfig, bakery, namespace and TestMain.
 
-// shared starts the API server of all tests when the first one asks for it: one in this process, for custom
-// resources and a few built-in kinds, see docs/testing.md. transport_test.go starts a whole one.
+// shared starts the API server of all tests when the first test needs it: one in this process, for custom
+// resources and a few built-in kinds, see docs/testing.md. transport_test.go starts a whole kube-apiserver.
 var shared = sync.OnceValues(func() (*apiserver.Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -51,8 +51,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serverConfig returns what a kubeconfig would: how to reach an API server, with an administrator's rights.
-// The server has the CustomResourceDefinitions of examples/crds.
+// serverConfig returns the configuration that a kubeconfig would have: the address of an API server, and an
+// administrator's credentials. The server has the CustomResourceDefinitions of examples/crds.
 func serverConfig(t *testing.T) *rest.Config {
 	t.Helper()
 	server, err := shared()
@@ -70,6 +70,6 @@ func bakery(t *testing.T, name string) *shopv1.Bakery {
 	}
 }
 
-// namespace names a test's own namespace. This server doesn't ask for namespaces to exist; on a real cluster,
-// create them first.
+// namespace returns the name of the test's own namespace. This server doesn't require namespaces to exist; on
+// a real cluster, create them first.
 func namespace(t *testing.T) string { return strings.ToLower(t.Name()) }

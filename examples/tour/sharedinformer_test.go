@@ -12,10 +12,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// A shared informer has one list, one watch and one store, whoever asks for the objects, and any number of
-// handlers. Each handler gets one call at a time, in the order of changes, and may lag behind the store: a
-// slow one doesn't hold up the others. What it hasn't seen yet is kept for it, by default without a bound;
-// informer.HandlerOptions.Coalesce sets one, see docs/memory.md#the-backlog-of-handlers.
+// A shared informer has one list, one watch and one store for the whole program, and any number of handlers.
+// Each handler gets one call at a time, in the order of changes, and may lag behind the store: a slow handler
+// doesn't hold up the others. Its backlog has no bound by default; informer.HandlerOptions.Coalesce sets one,
+// see docs/memory.md#the-backlog-of-handlers.
 func TestSharedInformer(t *testing.T) {
 	// In this bubble, synctest.Wait returns once all other goroutines wait for something.
 	synctest.Test(t, func(t *testing.T) {
@@ -23,7 +23,7 @@ func TestSharedInformer(t *testing.T) {
 		create := func(name string) {
 			server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name}})
 		}
-		// The example tells the type; no resync, no indexes.
+		// The ConfigMap gives the type; no resync, no indexes.
 		informer := cache.NewSharedIndexInformer(server.ListerWatcher(), &corev1.ConfigMap{}, 0, cache.Indexers{})
 		var quick, slow []string
 		mayGoOn := make(chan struct{})
@@ -44,7 +44,7 @@ func TestSharedInformer(t *testing.T) {
 		go informer.RunWithContext(t.Context())
 		synctest.Wait()
 		// HasSynced of an informer: the store has the first list. HasSynced of a handler's registration: the
-		// handler has also been called for every object of it, and has returned.
+		// handler has also returned from its call for every object of that list.
 		if !informer.HasSynced() || !quickly.HasSynced() || slowly.HasSynced() {
 			t.Errorf("synced: informer %t, quick handler %t, stuck handler %t; want only the last one not",
 				informer.HasSynced(), quickly.HasSynced(), slowly.HasSynced())
@@ -56,7 +56,7 @@ func TestSharedInformer(t *testing.T) {
 			t.Errorf("while one handler is stuck: %s", got)
 		}
 
-		// A handler that comes later gets what is in the store first, as additions.
+		// A handler that is added later first gets the objects in the store, as additions.
 		var late []string
 		add(&late, func() {})
 		close(mayGoOn)

@@ -7,9 +7,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// A ThreadSafeStore is what lies below a Store: you pass the key, so values of any type fit. Every method may
-// be called by any number of goroutines at the same time. The objects are shared: whoever changes what it
-// read races with all other readers.
+// A Store is built on a ThreadSafeStore, to which you pass the key, so values can be of any type. Any number
+// of goroutines may call its methods at the same time. The objects are shared: code that changes an object
+// that it read races with all other readers.
 func Example_threadSafeStore() {
 	store := cache.NewThreadSafeStore(cache.Indexers{
 		"length": func(obj any) ([]string, error) { return []string{fmt.Sprint(len(obj.(string)))}, nil },
@@ -27,7 +27,7 @@ func Example_threadSafeStore() {
 		panic(err)
 	}
 	fmt.Println(len(short), "of three letters")
-	// All others are gone at once: no reader sees a part. The empty argument is the version of the list.
+	// All others disappear at once: no reader sees a partial state. The empty argument is the list's version.
 	store.Replace(map[string]any{"grain/rye": "rye"}, "")
 	_, found := store.Get("grain/oat")
 	fmt.Println(store.ListKeys(), found)

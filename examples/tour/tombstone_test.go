@@ -15,9 +15,9 @@ import (
 )
 
 // DeleteFunc gets the object or, if the informer missed its deletion, a tombstone: a value, not a pointer, of
-// type cache.DeletedFinalStateUnknown. It comes when a list after an interruption lacks an object that the
-// store has. Its Obj is the last state that the store had, which may be old. So check for a tombstone before
-// you assert the type.
+// type cache.DeletedFinalStateUnknown. There is one for each object in the store that a list after an
+// interruption lacks. Its Obj is the last state in the store, which may be old. So check for a tombstone
+// before you assert the type.
 func TestTombstone(t *testing.T) {
 	// In this bubble, synctest.Wait returns once all other goroutines wait for something.
 	synctest.Test(t, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestTombstone(t *testing.T) {
 		informer := cache.NewSharedIndexInformer(server.ListerWatcher(), &corev1.ConfigMap{}, 0, cache.Indexers{})
 		var told []string
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{DeleteFunc: func(obj any) {
-			// This function takes tombstones, too, and returns namespace/name; MetaNamespaceKeyFunc returns an
+			// This function accepts tombstones, too, and returns namespace/name; MetaNamespaceKeyFunc returns an
 			// error for them. Handlers that queue keys need nothing else.
 			key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
 			if err != nil {
@@ -53,7 +53,7 @@ func TestTombstone(t *testing.T) {
 		synctest.Wait()
 
 		// The connection breaks. Meanwhile oat changes and is deleted, and Compact drops the server's history:
-		// when requests pass again, the informer can't go on from where it was, and lists.
+		// when requests get through again, the informer can't resume its watch, and lists.
 		back := make(chan struct{})
 		server.OnRequest(func(context.Context, runtimetest.Request) error {
 			<-back
@@ -64,10 +64,10 @@ func TestTombstone(t *testing.T) {
 		server.Delete("town", "oat")
 		server.Compact()
 		close(back)
-		<-time.After(time.Minute) // the bubble's, so it takes no time: informers wait before they list again
+		<-time.After(time.Minute) // of the bubble, so it takes no time: informers wait before they list again
 		synctest.Wait()
 		if got := fmt.Sprint(told); got != "[deleted town/rye at 1 missed the deletion of town/oat at 1]" {
-			t.Errorf("the handler was told %s", got)
+			t.Errorf("the handler received %s", got)
 		}
 	})
 }

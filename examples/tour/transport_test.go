@@ -17,9 +17,9 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 )
 
-// A rest.Config says how to reach a server (host, certificate authority) and who the client is: by a token, a
-// client certificate, or a program that prints one of the two (an exec plugin, as cloud providers ship them).
-// Every client made from it uses that. Wrap puts a transport of your own around all requests.
+// A rest.Config has the address of a server (host, certificate authority) and the identity of the client: a
+// token, a client certificate, or a program that prints one of the two (an exec plugin; cloud providers have
+// one). Every client made from it uses both. Wrap puts a transport of your own around all requests.
 //
 // Users need a whole kube-apiserver, so this is not the server of server_test.go. The first time, Build
 // compiles it, which takes minutes.
@@ -50,7 +50,7 @@ func TestTransport(t *testing.T) {
 	}
 	got := whoAmI(t, admin) + ", " + whoAmI(t, certificate) + ", " + whoAmI(t, plugin)
 	if got != "admin, ann, admin" {
-		t.Errorf("by token, certificate and plugin the server takes me for %s", got)
+		t.Errorf("by token, certificate and plugin the user is %s", got)
 	}
 	var requests atomic.Int32
 	counted := rest.CopyConfig(admin)
@@ -61,7 +61,7 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// whoAmI asks the server for the name of the user who asks.
+// whoAmI returns the name of the user of config, as the server sees it.
 func whoAmI(t *testing.T, config *rest.Config) string {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(config)
@@ -88,12 +88,12 @@ func (c counter) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 const (
-	// pluginToken is the environment variable by which TestMain finds that it is started as an exec plugin.
+	// pluginToken is the environment variable that makes TestMain act as an exec plugin.
 	pluginToken   = "TOUR_PLUGIN_TOKEN"
 	pluginVersion = "client.authentication.k8s.io/v1"
 )
 
-// printCredential is what an exec plugin does: it prints who the user is.
+// printCredential does what an exec plugin does: it prints the user's credential.
 func printCredential(out io.Writer, token string) {
 	fmt.Fprintf(out, `{"apiVersion": %q, "kind": "ExecCredential", "status": {"token": %q}}`,
 		pluginVersion, token)

@@ -15,7 +15,7 @@ import (
 )
 
 // A watch is a response that doesn't end: one JSON object after the other, each with a type and an object.
-// HTTP/1.1 carries it in chunks, HTTP/2 in frames of a stream beside others on one connection.
+// HTTP/1.1 sends it in chunks, HTTP/2 in frames of one of several streams on a connection.
 func TestWatchAsBytes(t *testing.T) {
 	clients, err := versioned.NewForConfig(serverConfig(t)) // of server_test.go, like namespace and bakery
 	if err != nil {
@@ -65,11 +65,11 @@ func TestWatchAsBytes(t *testing.T) {
 				}
 				return event.Type, event.Object.Name
 			}
-			// Without a resourceVersion, the watch begins with what is there.
+			// Without a resourceVersion, the watch begins with the existing objects.
 			if kind, name := next(); kind != "ADDED" || name != "ann" {
 				t.Errorf("first event %s %s, want ADDED ann", kind, name)
 			}
-			// A change is the next one.
+			// A change is the next event.
 			patch := []byte(`{"spec":{"bread":"` + protocol + `"}}`)
 			_, err = bakeries.Patch(t.Context(), "ann", types.MergePatchType, patch, metav1.PatchOptions{})
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 )
 
-// server is an API server of two bakeries, of which the first has its label.
+// server is an API server of two bakeries. The first has its label.
 type server struct {
 	bakeries shopv1.BakeryList
 	patched  chan string

@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// An informer of objects whose Go type the program doesn't know. A client of a real server has
-// config.Wrap(listwatch.Wrap) in its configuration, so that its lists are read object by object.
+// A dynamic informer caches objects whose Go type the program doesn't know. For a real server, call
+// config.Wrap(listwatch.Wrap) on the client's configuration, so that lists are read object by object.
 func Example() {
 	ovens := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "ovens"}
 	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),

@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 )
 
-// An informer that reads and keeps the metadata of objects only. A client of a real server has
-// config.Wrap(listwatch.Wrap) in its configuration, so that its lists are read object by object.
+// A metadata informer reads and caches only the metadata of objects. For a real server, call
+// config.Wrap(listwatch.Wrap) on the client's configuration, so that lists are read object by object.
 func Example() {
 	scheme := fake.NewTestScheme()
 	_ = metav1.AddMetaToScheme(scheme)

@@ -2,9 +2,9 @@
 // k8s.io/client-go/metadata/metadatainformer: a program moves by the import path. They are informers of
 // *metav1.PartialObjectMetadata.
 //
-// The functions of packages informer and factory that take generated informers and factories take these,
-// too. The exception is [factory.TweakListOptions]: it finds informers by Go type, and these are found by
-// resource. Functions of package lister take the listers of these informers.
+// Functions of packages informer and factory that accept generated informers and factories accept these,
+// too, except [factory.TweakListOptions]: it finds informers by Go type, and the key of these informers is
+// the resource. Functions of package lister accept the listers of these informers.
 //
 // The informers read lists and watches as streams if the client's configuration has the transport of
 // [github.com/kubewright/kubewright/runtime/listwatch.Wrap].

@@ -62,8 +62,7 @@ func NewWithListAndApply[T Object, L runtime.Object, C Configuration](
 type applier[T Object, C Configuration] struct{ at *endpoint }
 
 // Apply merges the fields that configuration sets into the object of its name, or
-// creates it, and returns the object as stored. opts.FieldManager owns the fields from
-// then on.
+// creates it, and returns the object as stored. opts.FieldManager then owns the fields.
 func (a *applier[T, C]) Apply(
 	ctx context.Context, configuration C, opts metav1.ApplyOptions,
 ) (result T, err error) {

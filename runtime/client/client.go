@@ -111,7 +111,7 @@ func (c *untyped) DeleteCollection(
 		Do(ctx).Error()
 }
 
-// Written returns what was written through the client, see [listwatch.Writing].
+// Written returns the writes that were made through the client, see [listwatch.Writing].
 func (c *untyped) Written(namespace string, after uint64) (listwatch.Written, bool) {
 	if c.at.writes == nil {
 		return listwatch.Written{}, false

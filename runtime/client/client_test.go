@@ -14,8 +14,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/client"
 )
 
-// TestScope checks that a path without a namespace leaves it out. The additional methods then refuse to name
-// an object, unless the resource is cluster-scoped.
+// TestScope checks that a path without a namespace leaves it out. The additional methods then refuse a
+// request with a name, unless the resource is cluster-scoped.
 func TestScope(t *testing.T) {
 	const path = "GET /apis/apps/v1/deployments/d"
 	for _, test := range []struct {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// errNoBurst has upstream's text: a program can recognise it by nothing else.
+// errNoBurst has upstream's text, which is all that a program can recognise it by.
 var errNoBurst = errors.New(
 	"burst is required to be greater than 0 when RateLimiter is not set and QPS is set to greater than 0")
 
@@ -26,8 +26,8 @@ type Group struct {
 	Codecs serializer.CodecFactory
 }
 
-// RESTClient returns a REST client of the group. The transport is client's, not config's.
-// config is not modified.
+// RESTClient returns a REST client of the group. It uses client's transport, not config's,
+// and doesn't modify config.
 func (g *Group) RESTClient(config *rest.Config, client *http.Client) (rest.Interface, error) {
 	config = withUserAgent(config)
 	version := g.Version
@@ -36,9 +36,9 @@ func (g *Group) RESTClient(config *rest.Config, client *http.Client) (rest.Inter
 	return rest.RESTClientForConfigAndClient(config, client)
 }
 
-// InternalRESTClient returns a REST client of the internal version of the group. It talks to the server in
-// the version that config names if it belongs to the group, and otherwise in the one that the scheme prefers,
-// and converts objects from and to internal ones. It ignores Version.Version. It is a method of its own so
+// InternalRESTClient returns a REST client of the internal version of the group. It sends requests for
+// config's GroupVersion if that is of the group, otherwise for the version that the scheme prefers, and
+// converts objects from and to the internal version. It ignores g.Version.Version. It is a separate method so
 // that clientsets without internal versions don't link it.
 func (g *Group) InternalRESTClient(config *rest.Config, client *http.Client) (rest.Interface, error) {
 	config = withUserAgent(config)
@@ -116,9 +116,10 @@ func (c *GroupClient) Writes() *Writes {
 	return &c.shared.writes
 }
 
-// WithRateLimiter returns a copy of config whose rate limiter all clients of a clientset share: config's own,
-// or else one with its QPS and Burst. It returns an error if QPS is set and Burst isn't. If config sets none
-// of them, each client has a limiter of its own with rest's default limits.
+// WithRateLimiter returns a copy of config with a rate limiter that all clients of a clientset share:
+// config's own, else one with its QPS and Burst. It returns an error if QPS is set and Burst isn't. If config
+// sets none of the three, the copy has none either, and each client gets a limiter of its own with package
+// rest's default limits.
 func WithRateLimiter(config *rest.Config) (*rest.Config, error) {
 	shared := *config
 	if shared.RateLimiter == nil && shared.QPS > 0 {

@@ -1,5 +1,5 @@
-// Package client has the parts of generated clientsets: the requests for a resource, typed by its object and
-// its list, and the set-up of REST clients.
+// Package client has the parts of generated clientsets: the requests for a resource, with the types of its
+// objects and lists, and the set-up of REST clients.
 //
 // A generated typed client embeds one of four types. Which one depends on whether the
 // resource can be listed and whether it has apply configurations:
@@ -18,7 +18,7 @@
 // take twice as long to compile.
 //
 // Clients have no state of their own. Those of a group version share a [Writes], which
-// remembers what they wrote. They are safe for concurrent use, as is the rest.Interface
-// below them. Like client-go's, a request that fails returns an empty object with the
+// records their writes. They are safe for concurrent use, as is the rest.Interface
+// below them. As in client-go, a request that fails returns an empty object with the
 // error, not nil; only an apply that is refused before it is sent returns nil.
 package client

@@ -15,10 +15,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/client"
 )
 
-// A typed client for a type without generated code: it takes a configuration, and a scheme that knows the
+// For makes a typed client for a type without generated code, from a configuration and a scheme that has the
 // type. Generated clients have the same methods.
 func Example() {
-	// In place of a cluster's API server, one that returns what it gets.
+	// In place of a cluster's API server, this one returns the objects that it receives.
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Println(r.Method, r.URL.Path)
 		var got corev1.ConfigMap

@@ -13,13 +13,14 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Resource is a client of a resource for which nothing was generated, see [For]. It is that
-// of all namespaces, or of a cluster-scoped resource; Namespace returns that of a namespace.
+// Resource is a client of a resource for which nothing was generated, see [For]. [For] returns
+// a client for all namespaces, or for a cluster-scoped resource; Namespace returns one for a
+// single namespace.
 //
 // It has the methods of a generated client, and UpdateStatus and ApplyStatus whether the
-// resource has a status or not. Apply and ApplyStatus take every apply configuration that was
-// generated; only the server refuses one of another kind. Without any, send the JSON with
-// Patch and types.ApplyPatchType. Functions such as [GetAs] reach sub-resources:
+// resource has a status or not. Apply and ApplyStatus take any generated apply configuration;
+// only the server refuses one of another kind. If there is none, send JSON with Patch and
+// types.ApplyPatchType. Functions such as [GetAs] reach sub-resources:
 //
 //	shop := widgets.Namespace("shop")
 //	scale, err := client.GetAs[*autoscalingv1.Scale](ctx, shop, "one", "scale", metav1.GetOptions{})
@@ -36,17 +37,17 @@ type Resource[T Object, L runtime.Object] struct {
 //	widgets, err := client.For[*v1.Widget, *v1.WidgetList](config, scheme)
 //	widget, err := widgets.Namespace("shop").Get(ctx, "one", metav1.GetOptions{})
 //
-// factory.For makes informers and listers of it. They are those of generated code in all
-// respects: lists and watches are decoded as they arrive, and own writes can be waited for.
+// factory.For makes informers and listers from the client. They have all features of generated
+// ones: lists and watches are decoded as they arrive, and readers can wait for own writes.
 //
-// The scheme says the group, version and kind. If it has the type in several versions,
+// The group, version and kind come from the scheme. If it has the type in several versions,
 // config.GroupVersion chooses one. The name of the resource is the plural that Kubernetes
-// guesses from the kind, which is wrong for irregular nouns: [ResourceName] says another one.
-// Whether the resource has namespaces is up to the caller: a cluster-scoped one is never
-// given any. With the option PrefersProtobuf, built-in types are sent as protobuf.
+// guesses from the kind. It is wrong for irregular nouns: set it with [ResourceName]. For a
+// cluster-scoped resource, don't call Namespace. With the option PrefersProtobuf, built-in
+// types are sent as protobuf.
 //
 // Each call makes a client with a rate limiter of its own, unless config has one, see
-// [WithRateLimiter]. For sends no request. Its error says what the scheme lacks.
+// [WithRateLimiter]. For sends no request. Its error describes what is missing in the scheme.
 func For[T Object, L runtime.Object](
 	config *rest.Config, scheme *runtime.Scheme, opts ...Option,
 ) (*Resource[T, L], error) {
@@ -63,7 +64,7 @@ func newResource[T Object, L runtime.Object](at *endpoint) *Resource[T, L] {
 	}}
 }
 
-// Namespace returns the client of a namespace, that of all if it is empty.
+// Namespace returns the client for a namespace, or for all namespaces if it is empty.
 func (r *Resource[T, L]) Namespace(namespace string) *Resource[T, L] {
 	return newResource[T, L](r.requester().in(namespace))
 }
@@ -74,16 +75,16 @@ func (r *Resource[T, L]) Resource() schema.GroupVersionResource {
 	return at.rest.APIVersion().WithResource(at.resource)
 }
 
-// in returns the address in a namespace. Without one, the resource is taken for
-// cluster-scoped: nobody says whether it is.
+// in returns the endpoint for a namespace. Without one, the resource is assumed to be
+// cluster-scoped, since nothing indicates whether it is.
 func (e *endpoint) in(namespace string) *endpoint {
 	at := *e
 	at.namespace, at.clusterScoped = namespace, namespace == ""
 	return &at
 }
 
-// connect returns the address of the resource of two types of the scheme, in no namespace.
-// It has no type parameters, so it is compiled once.
+// connect returns the endpoint of the resource whose objects and lists have these types, without
+// a namespace. It has no type parameters, so it is compiled once.
 func connect(
 	config *rest.Config, scheme *runtime.Scheme, object, list reflect.Type, opts []Option,
 ) (*endpoint, error) {
@@ -106,7 +107,8 @@ func connect(
 	return newEndpoint(client, codec, guess.Resource, "", none, opts).in(""), nil
 }
 
-// kindOf returns the kind that the scheme gives objects of a type whose lists are of another.
+// kindOf returns the kind of the object type in the scheme. It returns an error if one of the types
+// is unsuitable or the scheme lacks something.
 func kindOf(
 	config *rest.Config, scheme *runtime.Scheme, object, list reflect.Type,
 ) (kind schema.GroupVersionKind, err error) {
@@ -142,11 +144,11 @@ func kindOf(
 	return kind, nil
 }
 
-// kindsOf returns the kinds of a type, a pointer, but those of internal versions.
+// kindsOf returns the kinds of a pointer type in the scheme, without those of internal versions.
 func kindsOf(scheme *runtime.Scheme, t reflect.Type) ([]schema.GroupVersionKind, error) {
 	obj := reflect.New(t.Elem()).Interface().(runtime.Object)
 	if _, ok := obj.(runtime.Unstructured); ok {
-		return nil, errors.New("its objects are of any kind: use client-go's dynamic client")
+		return nil, errors.New("its objects can be of any kind: use client-go's dynamic client")
 	}
 	kinds, _, err := scheme.ObjectKinds(obj)
 	if runtime.IsNotRegisteredError(err) {
@@ -160,13 +162,13 @@ func kindsOf(scheme *runtime.Scheme, t reflect.Type) ([]schema.GroupVersionKind,
 		return kind.Version == runtime.APIVersionInternal
 	})
 	if len(kinds) == 0 {
-		return nil, fmt.Errorf("the scheme has %s only as an internal type, which no server knows", t)
+		return nil, fmt.Errorf("the scheme has %s only as an internal type, which no server serves", t)
 	}
 	return kinds, nil
 }
 
-// choose returns the kind that is meant: the only one; else that which is called like the
-// type, and that of the wanted version, if any.
+// choose returns the kind to use. If there are several, it prefers those with the name of the
+// type, and of these those of the wanted version, if any. It returns an error if several remain.
 func choose(
 	kinds []schema.GroupVersionKind, name string, wanted *schema.GroupVersion,
 ) (schema.GroupVersionKind, error) {
@@ -200,7 +202,7 @@ func of(version schema.GroupVersion) func(schema.GroupVersionKind) bool {
 	return func(kind schema.GroupVersionKind) bool { return kind.GroupVersion() == version }
 }
 
-// lists reports whether lists of a type have items of another, or pointers to such items.
+// lists reports whether list is a pointer to a struct whose Items are objects, or pointers to objects.
 func lists(list, object reflect.Type) bool {
 	if !isStructPointer(list) {
 		return false

@@ -37,7 +37,7 @@ func clientFor(t *testing.T, opts ...client.Option) (*deploymentResource, *recor
 	return c, r
 }
 
-// api is what a typed client can do, but for apply.
+// api has the methods of a typed client except apply.
 type api interface {
 	client.Requester
 	Get(context.Context, string, metav1.GetOptions) (*appsv1.Deployment, error)
@@ -117,8 +117,8 @@ func TestForLikeGenerated(t *testing.T) {
 	}
 }
 
-// TestForNamespaces checks that each client is for its namespace, and without one for all of them or
-// for cluster-scoped objects. The clients of several namespaces remember writes together.
+// TestForNamespaces checks that each client is for its namespace or, without one, for all namespaces or
+// cluster-scoped objects. The clients of several namespaces share the record of writes.
 func TestForNamespaces(t *testing.T) {
 	all, seen := clientFor(t)
 	one := all.Namespace("one")
@@ -229,7 +229,7 @@ func as(version, kind string) func(*runtime.Scheme) error {
 }
 
 // TestForKinds checks that of several kinds, For takes the one with the type's name and the wanted
-// version. If that leaves several, or internal ones only, it returns an error.
+// version. If several or only internal kinds remain, it returns an error.
 func TestForKinds(t *testing.T) {
 	internal := runtime.APIVersionInternal
 	v2 := &schema.GroupVersion{Group: "example.com", Version: "v2"}
@@ -264,7 +264,7 @@ func TestForKinds(t *testing.T) {
 	}
 }
 
-// TestForRefuses checks that errors say what is missing, and where.
+// TestForRefuses checks that errors describe what is missing, and where.
 func TestForRefuses(t *testing.T) {
 	type list struct{ corev1.PodList }
 	config, core := &rest.Config{Host: "http://server"}, newScheme(t, corev1.AddToScheme)
@@ -300,7 +300,7 @@ func TestForRefuses(t *testing.T) {
 		"*v1.Pod is not a pointer to a list with Items of type v1.Pod":                  noList,
 		"runtime.Object is not a pointer to a list with Items":                          someList,
 		"client.Object is not a pointer to a struct":                                    someObject,
-		"objects are of any kind: use client-go's dynamic client":                       unstruct,
+		"objects can be of any kind: use client-go's dynamic client":                    unstruct,
 		"the scheme doesn't have *client_test.list":                                     wrapped,
 		"the scheme doesn't have *client_test.WidgetList":                               unlisted,
 		"the scheme lacks the options of example.com/v1: call metav1.AddToGroupVersion": noOptions,
@@ -312,7 +312,7 @@ func TestForRefuses(t *testing.T) {
 	}
 }
 
-// TestForApplyRefuses checks that Apply refuses a nil, of whatever type, before it is sent.
+// TestForApplyRefuses checks that Apply refuses nil, of any type, before it sends a request.
 func TestForApplyRefuses(t *testing.T) {
 	c, seen := clientFor(t)
 	for _, nothing := range []client.Configuration{nil, (*deployment)(nil)} {
@@ -326,7 +326,7 @@ func TestForApplyRefuses(t *testing.T) {
 	}
 }
 
-// TestForKeepsConfiguration checks that For doesn't change the configuration, which others may use.
+// TestForKeepsConfiguration checks that For doesn't change the configuration, which other code may use.
 func TestForKeepsConfiguration(t *testing.T) {
 	config := &rest.Config{Host: "http://server", Transport: http.DefaultTransport}
 	before := rest.CopyConfig(config)

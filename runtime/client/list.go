@@ -38,11 +38,11 @@ func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error
 	return list, l.at.list(ctx, &opts, list)
 }
 
-// listable adds what needs a type of lists, but no type parameter, so that it is compiled once.
+// listable adds the method for lists that needs no type parameter, so that it is compiled once.
 type listable struct{ at *endpoint }
 
-// RESTResource describes the requests of lists and watches, so that informers can send
-// them and decode objects as they arrive, see [listwatch.Streaming].
+// RESTResource describes the list and watch requests, so that informers can send them and
+// decode objects as they arrive, see [listwatch.Streaming].
 func (l *listable) RESTResource() listwatch.RESTResource {
 	return listwatch.RESTResource{Client: l.at.rest, Request: l.at.collection,
 		List: reflect.TypeOf(l.at.none)}

@@ -28,8 +28,8 @@ func GetAs[R runtime.Object](
 		VersionedParams(&opts, at.codec))
 }
 
-// ListAs reads the objects that opts selects as an R. With a sub-resource it reads that of the object with
-// that name; without one it ignores the name.
+// ListAs reads the objects that opts selects as an R. With a sub-resource it reads the sub-resource of the
+// object with that name; without one it ignores the name.
 func ListAs[R runtime.Object](
 	ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions,
 ) (R, error) {
@@ -43,8 +43,8 @@ func ListAs[R runtime.Object](
 		Timeout(timeout(&opts)))
 }
 
-// CreateAs posts in to the resource and returns the response as an R. With a sub-resource it posts to that of
-// the object with that name; without one it ignores the name.
+// CreateAs posts in to the resource and returns the response as an R. With a sub-resource it posts to the
+// sub-resource of the object with that name; without one it ignores the name.
 func CreateAs[R runtime.Object](
 	ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions,
 ) (R, error) {

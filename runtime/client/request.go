@@ -12,7 +12,7 @@ import (
 // endpoint is the address of a resource's requests. It has no type parameter, so that the
 // code that all resources share is compiled once.
 type endpoint struct {
-	// Endpoints are never compared. This keeps the compiler from making the code.
+	// Endpoints are never compared. This keeps the compiler from generating the comparison.
 	_ [0]func()
 
 	rest            rest.Interface
@@ -21,9 +21,9 @@ type endpoint struct {
 	namespace       string
 	clusterScoped   bool
 	prefersProtobuf bool
-	// none is a nil pointer of the list's type, nil if the resource can't be listed.
+	// none is a nil pointer of the list's type, or nil if the resource can't be listed.
 	none runtime.Object
-	// writes notes what is written. It may be nil.
+	// writes records the writes. It may be nil.
 	writes *Writes
 }
 
@@ -35,16 +35,15 @@ type Option struct {
 	writes                         *Writes
 }
 
-// ResourceName says what the resource is called in URLs, which is the plural of its kind.
-// [For] needs it for irregular nouns. Given to New and its kin, it takes the place of their
-// argument.
+// ResourceName sets the name of the resource in URLs, which is the plural of its kind. [For]
+// needs it for irregular nouns. In New, NewWithList and the like it overrides the argument.
 func ResourceName(name string) Option {
 	return Option{resource: name}
 }
 
-// PrefersProtobuf makes requests send protobuf and ask for it, unless the configuration of the REST client
-// names a content type. It is for resources that have a protobuf encoding in every version, which custom
-// resources don't have.
+// PrefersProtobuf makes requests send and accept protobuf, unless the configuration of the REST client sets a
+// content type. It is for resources that have a protobuf encoding in every version, which custom resources
+// don't have.
 func PrefersProtobuf() Option {
 	return Option{prefersProtobuf: true}
 }
@@ -80,10 +79,10 @@ func (e *endpoint) to(request *rest.Request) *rest.Request {
 		Resource(e.resource)
 }
 
-// strictlyTo addresses the resource for the extra methods. It sets the namespace of a
-// namespaced resource even if it is empty; rest refuses that for creations and for
-// requests with a name. Upstream's generated methods differ from its generic ones in
-// the same way.
+// strictlyTo addresses the resource for the additional methods (GetAs and the like). It sets
+// the namespace of a namespaced resource even if it is empty; package rest refuses an empty
+// namespace for creations and for requests with a name. Upstream's generated methods
+// differ from its generic ones in the same way.
 func (e *endpoint) strictlyTo(request *rest.Request) *rest.Request {
 	return request.
 		UseProtobufAsDefaultIfPreferred(e.prefersProtobuf).
@@ -99,8 +98,8 @@ func (e *endpoint) collection(client rest.Interface, opts *metav1.ListOptions) *
 		Timeout(timeout(opts))
 }
 
-// timeout returns the time after which the server is asked to end a list or watch. The
-// client gives up after that time, too. Zero is no limit.
+// timeout returns the time after which the server should end a list or watch. The client
+// gives up after that time, too. Zero means no limit.
 func timeout(opts *metav1.ListOptions) time.Duration {
 	if opts.TimeoutSeconds == nil {
 		return 0

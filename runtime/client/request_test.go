@@ -255,8 +255,8 @@ func check(t *testing.T, seen *recorder, want request) {
 	}
 }
 
-// TestGroupClient checks that a GroupClient returns the client that it was made with, and a nil GroupClient
-// nil. The types that generated code derives from it are comparable, as upstream's are.
+// TestGroupClient checks that a GroupClient returns the client that it was made with, and that a nil
+// GroupClient returns nil. The types that generated code derives from it are comparable, like upstream's.
 func TestGroupClient(t *testing.T) {
 	sent := &rest.RESTClient{}
 	c := client.NewGroupClient(sent)

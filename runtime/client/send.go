@@ -12,15 +12,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/internal/pointee"
 )
 
-// The requests of all clients. They decode the response into an object that the caller
-// passes, and so need no type parameter and are compiled once.
+// These functions send the requests of all clients. They decode the response into an object
+// that the caller passes, so they need no type parameter and are compiled once.
 
 // send sends a request and decodes the response.
 func send(ctx context.Context, into runtime.Object, request *rest.Request) error {
 	return request.Do(ctx).Into(into)
 }
 
-// write is send for requests that change an object. It notes the new version in writes.
+// write is send for requests that change an object. It records the new version in writes.
 func (e *endpoint) write(ctx context.Context, into runtime.Object, request *rest.Request) error {
 	err := send(ctx, into, request)
 	e.wrote(into, err)

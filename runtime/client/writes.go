@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	// keepNamespaces is how many namespaces of a resource have a version of their
-	// own. Beyond that, those with the oldest versions share one.
+	// keepNamespaces is the largest number of namespaces of a resource that have a
+	// version of their own. If there are more, the half with the older versions share one.
 	keepNamespaces = 1024
-	// keepDeletions is how many deletions of a resource are remembered at most.
+	// keepDeletions is the largest number of recorded deletions of a resource.
 	keepDeletions = 1024
 )
 
-// Writes remembers the writes of clients, for each resource: the highest resourceVersion
+// Writes records the writes of clients, for each resource: the highest resourceVersion
 // that a create, update, patch or apply returned, in each namespace, and the last
 // deletions. Informers that list through one of these clients can wait until they show
 // these writes, see lister.WaitForOwnWrites.
 //
-// Its memory is bounded: for each resource it keeps a version for each of 1,024 namespaces, one for all
+// Its memory is bounded: for each resource it keeps a version for each of up to 1,024 namespaces, one for all
 // others together, and at least the last 512 deletions. It doesn't record a write that failed or got no
-// response, a deletion of a collection, and a deletion whose response has neither a version nor a UID, unless
+// response, a deletion of a collection, or a deletion whose response has neither a version nor a UID, unless
 // the UID was a precondition.
 //
 // The zero value is ready for use. It is safe for concurrent use and must not be copied.
 type Writes struct {
 	mu sync.Mutex
-	// resources are of type *written, few enough to search in turn. Without the type
-	// here, the linker drops the code of written from programs that only read.
+	// resources are of type *written, and few enough for a linear search. The type any
+	// lets the linker drop the code of written from programs that only read.
 	resources []any
 }
 
@@ -45,14 +45,14 @@ type written struct {
 	resource string
 
 	mu sync.Mutex
-	// versions has the highest version of each namespace, under "" that of
+	// versions has the highest version of each namespace, with the key "" for
 	// cluster-scoped objects. highest is the highest of all.
 	versions map[string]string
 	highest  string
 	// before is at least the highest version of the namespaces that are no longer in
 	// versions.
 	before string
-	// deletions are the last ones, in order. sequence is the number of the last one.
+	// deletions are the last deletions, in order. sequence is the number of the last.
 	deletions []listwatch.Deletion
 	sequence  uint64
 }
@@ -73,8 +73,8 @@ func (e *endpoint) wrote(answer runtime.Object, err error) {
 	}
 }
 
-// deleted records the response to a deletion: the object, if it isn't gone yet, or a
-// status, which has no version.
+// deleted records the response to a deletion. The response is the object, if it isn't gone
+// yet, or a status, which has no version.
 func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.Result) {
 	if e.writes == nil || len(opts.DryRun) > 0 {
 		return
@@ -83,7 +83,7 @@ func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.
 	if opts.Preconditions != nil && opts.Preconditions.UID != nil {
 		uid = *opts.Preconditions.UID
 	}
-	// A response that can't be decoded is no failure: the object was deleted.
+	// If the response can't be decoded, the object was deleted nevertheless.
 	answer, _ := result.Get()
 	switch answer := answer.(type) {
 	case metav1.Object:
@@ -123,8 +123,8 @@ func (k *written) version(namespace, version string) {
 	}
 }
 
-// forget makes the half of the namespaces with the older versions share one. The caller
-// holds mu.
+// forget makes the half of the namespaces with the older versions share the version before.
+// The caller holds mu.
 func (k *written) forget() {
 	all := make([]string, 0, len(k.versions))
 	for _, version := range k.versions {
@@ -144,7 +144,7 @@ func (k *written) deletion(namespace, name string, uid types.UID) {
 	defer k.mu.Unlock()
 	k.sequence++
 	if len(k.deletions) == keepDeletions {
-		// Dropping half at a time makes moving the rest cheap per deletion.
+		// Dropping half at a time spreads the cost of moving the rest over many deletions.
 		k.deletions = slices.Delete(k.deletions, 0, keepDeletions/2)
 	}
 	k.deletions = append(k.deletions, listwatch.Deletion{
@@ -156,9 +156,9 @@ func (k *written) deletion(namespace, name string, uid types.UID) {
 	})
 }
 
-// since returns the highest version that was written in a namespace, "" for all, and the
-// deletions after number after. only, the namespace of the client, limits both unless it
-// is "".
+// since returns the highest version that was written in a namespace, or in all for "", and
+// the deletions with sequence numbers above after. only, the namespace of the client,
+// restricts both unless it is "".
 func (k *written) since(only, namespace string, after uint64) (result listwatch.Written) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -175,7 +175,7 @@ func (k *written) since(only, namespace string, after uint64) (result listwatch.
 	return result
 }
 
-// in returns the highest version of a namespace, "" for all. The caller holds mu.
+// in returns the highest version of a namespace, or of all for "". The caller holds mu.
 func (k *written) in(namespace string) string {
 	if namespace == "" {
 		return k.highest

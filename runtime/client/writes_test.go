@@ -189,7 +189,7 @@ func TestWrittenWhere(t *testing.T) {
 		t.Errorf("another resource: %q", got.ResourceVersion)
 	}
 	if _, ok := newDeployments(c, "a").Written("", 0); ok {
-		t.Error("a client without memory remembers")
+		t.Error("a client that doesn't record writes has some")
 	}
 	for n := range 5000 {
 		update(fmt.Sprint("many", n), fmt.Sprint(1000+n))

@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestAccess checks that an Access calls its functions, asks for the informer each time, and makes the lister
-// over the current informer's cache.
+// TestAccess checks that an Access calls its functions, gets the informer anew each time, and makes the
+// lister over the current informer's cache.
 func TestAccess(t *testing.T) {
 	var informers []cache.SharedIndexInformer
 	for range 2 {

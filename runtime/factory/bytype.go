@@ -11,14 +11,14 @@ import (
 )
 
 // byType is a [Factory] without the type of its clientset: a set of informers by Go type, and
-// what they have in common.
+// their common settings.
 type byType struct {
 	Set[reflect.Type]
 	defaultResync time.Duration
 	customResync  map[reflect.Type]time.Duration
 	transform     cache.TransformFunc
 	informerName  *cache.InformerName
-	// collections are what the types were asked for with For. The set's mu guards them.
+	// collections are the collections that [For] was called with. The set's mu guards them.
 	collections map[reflect.Type]collection
 }
 
@@ -44,8 +44,8 @@ func (b *byType) informer(
 	})
 }
 
-// claim notes which collection is asked for as the objects of a type. It returns an error if
-// that was another one before: a factory has one informer for each type.
+// claim records the collection that [For] was called with for a type. It returns an error if
+// another collection was recorded before: a factory has one informer for each type.
 func (b *byType) claim(t reflect.Type, asked collection) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,13 +16,13 @@ import (
 //
 //	err := factory.Drop(informers, "metadata.managedFields")
 //
-// Lists and watches that are streamed skip the fields at next to no cost; see
+// Streamed lists and watches skip the fields at next to no cost; see
 // [listwatch.DecodingOptions.Drop] for how fields are named and what isn't streamed. Further
 // calls drop further fields, and [SetDecoding] keeps them.
 //
-// Like [OnCreate], Drop returns an error and does nothing if f has informers already, is safe
-// for concurrent use, and an informer that can't do it is reported to utilruntime. It also
-// returns an error for a field without a name.
+// Like [OnCreate], Drop returns an error and does nothing if f has informers already. It also
+// returns an error if part of a field's name is empty. An informer that can't drop fields is
+// reported to utilruntime. Drop is safe for concurrent use.
 func Drop(f any, fields ...string) error {
 	for _, field := range fields {
 		if slices.Contains(strings.Split(field, "."), "") {
@@ -33,8 +33,8 @@ func Drop(f any, fields ...string) error {
 }
 
 // SetDecoding sets how the informers of f, a generated factory, decode objects, in place of
-// options that were set before; see [informer.SetDecoding]. What OnCreate sets up comes later
-// and so can set others for single informers. For errors see [Drop].
+// options that were set before; see [informer.SetDecoding]. Functions of [OnCreate] run later,
+// so they can set other options for single informers. For errors and concurrency see [Drop].
 func SetDecoding(f any, opts listwatch.DecodingOptions) error {
 	return decode(f, "SetDecoding", func(d *decoding) { d.options = opts })
 }
@@ -45,7 +45,7 @@ type decoding struct {
 	dropped []string
 }
 
-// decode changes the decoding of f for the function of that name.
+// decode changes the decoding of f. function is the name of its caller, for errors.
 func decode(f any, function string, change func(*decoding)) error {
 	o, err := ownerOf(f)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestDecodingRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodingOfForeignInformers checks that an informer that doesn't decode itself is reported.
+// TestDecodingOfForeignInformers checks that an informer that doesn't decode objects itself is reported.
 func TestDecodingOfForeignInformers(t *testing.T) {
 	var reported []error
 	handlers := utilruntime.ErrorHandlers

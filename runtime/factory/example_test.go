@@ -19,7 +19,7 @@ func Example() {
 	client := fake.NewSimpleClientset(
 		&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "corner"}})
 	shop := externalversions.NewSharedInformerFactory(client, 0)
-	// First of all, what holds for all informers of the factory.
+	// First, set the options of all informers of the factory.
 	_ = factory.Drop(shop, "metadata.managedFields")
 	_ = factory.OnCreate(shop, func(i cache.SharedIndexInformer) error {
 		return informer.IndexLabels(i, "market")

@@ -1,17 +1,17 @@
 // Package factory has the parts of generated SharedInformerFactories: it keeps one informer for each type,
-// starts informers, waits for their first sync and shuts them down together. docs/concepts.md tells what
+// starts informers, waits for their first sync and shuts them down together. docs/concepts.md describes what
 // informers promise.
 //
 // InformerFor accepts any implementation of [cache.SharedIndexInformer], not only this module's.
 //
 // Functions that take a generated factory do what upstream's interface has no method for:
 //
-//	WaitForSync       waits for the sync; its error says why an informer has not synced
+//	WaitForSync       waits for the sync; its error gives the reason if an informer has not synced
 //	HealthCheck       returns a check of all informers for /healthz
 //	Statuses          returns the state of each informer
 //	Hold, Release     count the users of an informer and stop it after the last one
 //	OnCreate          sets up every informer when it is made
-//	Drop, SetDecoding leave out fields, and set how else objects are decoded
+//	Drop, SetDecoding drop fields, and set how objects are decoded
 //	TweakListOptions  changes the lists and watches of the informer of one type
 //	For               makes an informer and a lister for which nothing was generated
 //
@@ -31,7 +31,7 @@ import (
 )
 
 // Factory keeps one shared informer for each Go type. C is the type of the clientset that
-// informers are made with. The clientset may be nil if no informer is started.
+// it makes informers with. The clientset may be nil if no informer is started.
 //
 // All methods but the setters are safe for concurrent use. Call the setters before the
 // first InformerFor.
@@ -42,7 +42,7 @@ type Factory[C any] struct {
 
 // New returns an empty factory. defaultResync is the resync period of informers for whose type
 // SetCustomResync has set none. Zero means no resync. A program whose informers all come from
-// [For] has no clientset: it calls New[any](nil, defaultResync).
+// [For] needs no clientset and calls New[any](nil, defaultResync).
 func New[C any](client C, defaultResync time.Duration) *Factory[C] {
 	return &Factory[C]{client: client, byType: byType{
 		defaultResync: defaultResync,
@@ -57,7 +57,7 @@ func (f *Factory[C]) SetCustomResync(periods map[metav1.Object]time.Duration) {
 	}
 }
 
-// SetTransform sets the transform of every informer that the factory makes from now on.
+// SetTransform sets the transform of every informer that the factory makes after the call.
 func (f *Factory[C]) SetTransform(transform cache.TransformFunc) { f.byType.transform = transform }
 
 // SetInformerName names the informers in metrics. Shutdown releases the name.
@@ -92,9 +92,9 @@ func (f *Factory[C]) WaitForCacheSync(stopCh <-chan struct{}) map[reflect.Type]b
 	return f.byType.WaitForCacheSync(wait.ContextForChannel(stopCh))
 }
 
-// WaitForCacheSyncWithContext blocks, on channels, until every informer that was started before the call has
-// synced, or ctx is done. The result reports which informers have synced. It doesn't wait for handlers: use
-// their registration's HasSyncedChecker.
+// WaitForCacheSyncWithContext blocks, without polling, until every informer that was started before the call
+// has synced, or ctx is done. The result reports which informers have synced. It doesn't wait for handlers:
+// use their registration's HasSyncedChecker.
 func (f *Factory[C]) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
 	result := cache.SyncResult{Synced: f.byType.WaitForCacheSync(ctx)}
 	for _, synced := range result.Synced {

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// clientset stands for a generated clientset. Its lists wait for gate.
+// clientset takes the place of a generated clientset. Its lists wait for gate.
 type clientset struct{ gate chan struct{} }
 
 func (c *clientset) IsWatchListSemanticsUnSupported() bool { return true }
@@ -200,7 +200,7 @@ func TestShutdown(t *testing.T) {
 		cancel()
 		<-down
 		if !i.IsStopped() || late.IsStopped() {
-			t.Errorf("stopped: %v, one that is asked for during the shutdown: %v", i.IsStopped(),
+			t.Errorf("stopped: %v, one that was requested during the shutdown: %v", i.IsStopped(),
 				late.IsStopped())
 		}
 		if _, err := cache.NewInformerName("factory-test"); err != nil {

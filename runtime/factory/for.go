@@ -17,8 +17,8 @@ import (
 )
 
 // For returns the informer and the lister of objects of type T, for which nothing was
-// generated. c is what client.For returned, or its Namespace to cache that alone; a client of
-// package client/fake will do in tests:
+// generated. c is the client from client.For, or its Namespace, to cache a single namespace.
+// Tests can use a client of package client/fake:
 //
 //	informers := factory.New[any](nil, 0)
 //	bakeries, err := factory.For(informers, bakeryClient)
@@ -28,16 +28,17 @@ import (
 //	err = factory.WaitForSync(ctx, informers)
 //	bakery, err := bakeries.Lister().ByNamespace("town").Get("corner")
 //
-// f is a factory of [New], as here, or a generated one, which then has informers of both
+// f is a factory of [New], as here, or a generated factory, which then has informers of both
 // sorts. It makes, starts and shuts down the informer like those of generated code, and all
-// functions of this package and of package informer apply to it. What a generated factory was
-// limited to, by WithNamespace or WithTweakListOptions, doesn't limit it: that is up to c, and
-// to [TweakListOptions].
+// functions of this package and of package informer apply to the informer. WithNamespace and
+// WithTweakListOptions of a generated factory don't apply to it: c, and [TweakListOptions],
+// determine what it lists.
 //
-// The informer is made when it, or the lister, is asked for. A factory has one informer for
-// each type: if generated code makes one of T, too, the first to ask makes it. For returns an
-// error if f was asked for T in another namespace or resource before, or if it finds its
-// informers by something else than their type. It is safe for concurrent use.
+// The informer is made when it, or the lister, is first requested. A factory has one informer
+// for each type: if generated code makes one of T, too, the first request determines which of
+// the two is made. For returns an error if it was called before with f and T, but with another
+// namespace or resource, or if the key of f's informers isn't their type. It is safe for
+// concurrent use.
 func For[T interface {
 	cache.Object
 	runtime.Object
@@ -69,7 +70,7 @@ func For[T interface {
 	}), nil
 }
 
-// informersByType returns what is behind a factory that has one informer for each type.
+// informersByType returns the byType behind f. It returns an error if f doesn't have one.
 func informersByType(f any) (*byType, error) {
 	o, err := ownerOf(f)
 	if err != nil {
@@ -82,7 +83,7 @@ func informersByType(f any) (*byType, error) {
 	return b, nil
 }
 
-// options are those of the informer of obj's type, which lists and watches by a client.
+// options returns the options of the informer of obj's type, which lists and watches with client.
 func (b *byType) options(
 	obj runtime.Object, client any, resource schema.GroupVersionResource, resync time.Duration,
 ) informer.Options {
@@ -101,14 +102,14 @@ func (b *byType) options(
 	}
 }
 
-// fakeClient is a client of package client/fake. Unlike its clientset it can't say that it sends
-// no initial events: the method would be compiled anew for each generated client.
+// fakeClient is a client of package client/fake. Unlike a fake clientset, it has no method
+// IsWatchListSemanticsUnSupported: the method would be compiled anew for each generated client.
 type fakeClient interface {
 	Namespace() string
 	Kind() schema.GroupVersionKind
 }
 
-// onlyLists stands for a clientset that sends no initial events.
+// onlyLists is a placeholder for a clientset that sends no initial events.
 type onlyLists struct{}
 
 func (onlyLists) IsWatchListSemanticsUnSupported() bool { return true }
@@ -119,7 +120,7 @@ type collection struct {
 	namespace string
 }
 
-// collectionOf returns what is listed by a client of package client or of its fakes.
+// collectionOf returns the collection that a client of package client or of its fakes lists.
 func collectionOf(client any, resource schema.GroupVersionResource) collection {
 	c := collection{resource: resource}
 	switch client := client.(type) {

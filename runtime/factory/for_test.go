@@ -26,8 +26,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// TestFor checks that an informer by For belongs to the factory, is typed and streamed, and has the
-// index by namespace. It is made when it is asked for.
+// TestFor checks that an informer of For belongs to the factory, is typed and streamed, and has the
+// index by namespace. It is made when it is requested.
 func TestFor(t *testing.T) {
 	server, c := serve(t)
 	f := factory.New[any](nil, 0)
@@ -38,7 +38,7 @@ func TestFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// These come early enough, because nobody has asked for the informer.
+	// These calls come early enough, because the informer has not been requested yet.
 	tweak := func(o *metav1.ListOptions) { o.LabelSelector = "a=b" }
 	if err := factory.TweakListOptions(f, &corev1.ConfigMap{}, tweak); err != nil {
 		t.Error(err)
@@ -134,8 +134,8 @@ func TestForNamespace(t *testing.T) {
 	}
 }
 
-// TestForInGeneratedFactory checks that a generated factory takes an informer by For among its own,
-// with its settings.
+// TestForInGeneratedFactory checks that an informer of For becomes one of a generated factory's, with
+// the factory's settings.
 func TestForInGeneratedFactory(t *testing.T) {
 	_, c := serve(t)
 	f := newGenerated(open())
@@ -214,7 +214,7 @@ func fakes(t *testing.T, namespace string, objects ...runtime.Object) *fake.Clie
 		f, namespace, configMapsResource, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 }
 
-// TestForFake checks that a fake takes the place of what client.For returned.
+// TestForFake checks that a fake client can take the place of the client of client.For.
 func TestForFake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := fakes(t, "ns", configMap("old"))
@@ -241,7 +241,7 @@ func TestForFake(t *testing.T) {
 	})
 }
 
-// TestForRefuses checks that the error for a factory that For can't use says why.
+// TestForRefuses checks that the error for a factory that For can't use gives the reason.
 func TestForRefuses(t *testing.T) {
 	c := fakes(t, "")
 	byResource := struct{ factory.Handle }{(&factory.Set[schema.GroupVersionResource]{}).Handle()}

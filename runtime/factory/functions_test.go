@@ -26,7 +26,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// generated stands for a generated factory.
+// generated takes the place of a generated factory.
 type generated struct {
 	factory.Handle
 	informers *factory.Factory[*clientset]
@@ -89,8 +89,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestIdentityIsInherited checks that an informer that takes the place of a released one writes the same
-// metrics.
+// TestIdentityIsInherited checks that an informer that replaces a released one writes the same metrics.
 func TestIdentityIsInherited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name, err := cache.NewInformerName("released")
@@ -138,8 +137,8 @@ func (c *counting) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.G
 	return c.NoMetrics.NewQueuedItemMetric(id)
 }
 
-// TestWaitForSyncSaysWhy checks that the error tells why informers have not synced, and that it is returned
-// at once if giveUp returns true.
+// TestWaitForSyncSaysWhy checks that the error gives the reason why informers have not synced, and that it is
+// returned at once if giveUp returns true.
 func TestWaitForSyncSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newGenerated(open())
@@ -247,7 +246,7 @@ func TestNilFactory(t *testing.T) {
 func TestNoFunctionOfNamespaces(t *testing.T) {
 	for want, call := range map[string]func(){
 		"the factory of a namespace is nil": func() { factory.NewNamespaces[*factory.Factory[any]](nil) },
-		"a factory for an informer is nil": func() {
+		"an informer of a factory is nil": func() {
 			factory.NewNamespaces(func(string) *factory.Factory[any] { return nil }).Informer(nil)
 		},
 	} {

@@ -14,8 +14,8 @@ type Generic struct {
 	resource schema.GroupResource
 }
 
-// NewGeneric joins an informer with the resource whose objects it caches; the
-// lister's NotFound errors name that resource.
+// NewGeneric returns a Generic for an informer and the resource that it caches.
+// The lister's NotFound errors name the resource.
 func NewGeneric(informer cache.SharedIndexInformer, resource schema.GroupResource) *Generic {
 	return &Generic{informer: informer, resource: resource}
 }

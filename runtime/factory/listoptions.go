@@ -15,16 +15,16 @@ import (
 //
 // It returns an error if the informer of the type has been made, since its first list may
 // have been sent. It also returns an error if obj is a list: pass an object of the type
-// that is listed.
+// of the list's items.
 func TweakListOptions(f any, obj runtime.Object, tweak func(*metav1.ListOptions)) error {
 	o, err := ownerOf(f)
 	switch {
 	case err != nil:
 		return err
 	case obj == nil:
-		return errors.New("the object whose type has its options changed is nil")
+		return errors.New("the object that determines the type is nil")
 	case isList(obj):
-		return fmt.Errorf("a %T is a list, no informer is of its type: pass what is listed", obj)
+		return fmt.Errorf("a %T is a list, which no informer caches: pass an object of the type of its items", obj)
 	case tweak == nil:
 		return errNoFunction
 	}

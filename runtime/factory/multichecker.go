@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// multiChecker is done when all of several checkers are done, the set of which may change
-// meanwhile. At most one goroutine waits for them, however often Done is called.
+// multiChecker is done when all checkers of a set are done. The set may change meanwhile. At
+// most one goroutine waits for them, however often Done is called.
 type multiChecker struct {
 	// checkers returns the present checkers.
 	checkers func() []cache.DoneChecker
@@ -18,8 +18,8 @@ type multiChecker struct {
 
 	// mu comes last: no other lock is taken under it.
 	mu sync.Mutex
-	// pending is closed when all checkers are done. It is nil if Done wasn't called
-	// since.
+	// pending is closed when all checkers are done, and then set to nil. The next call
+	// of Done makes a new one if necessary.
 	pending chan struct{}
 	// changed is closed when the set of checkers changes.
 	changed chan struct{}
@@ -55,7 +55,7 @@ func (c *multiChecker) Done() <-chan struct{} {
 }
 
 // change announces that the set of checkers has changed. The caller holds the lock that
-// guards the set, so nobody sees the new set before changed is closed.
+// guards the set, so that changed is closed before the new set is visible.
 func (c *multiChecker) change() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *multiChecker) wait(over <-chan struct{}) {
 }
 
 // end closes pending and returns true, unless the set of checkers has changed since
-// changed was read: a caller of Done may wait because of a new checker.
+// changed was read: a caller of Done may be waiting for a new checker.
 func (c *multiChecker) end(changed chan struct{}) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// multiHandler gives the events of all namespaces to one handler, one at a time. It is
-// its own registration.
+// multiHandler passes the events of all namespaces to one handler, one at a time. It is
+// also the handler's registration.
 type multiHandler struct {
 	handler cache.ResourceEventHandler
 	options cache.HandlerOptions
@@ -18,7 +18,7 @@ type multiHandler struct {
 	removed atomic.Bool
 
 	mu sync.Mutex
-	// known has the objects that the handler was told of, by namespace and key.
+	// known has the objects that the handler has received, by namespace and key.
 	known map[string]map[string]any
 	// members has a lock of its own, so that it can be read while the handler runs.
 	membersMu sync.Mutex
@@ -66,9 +66,9 @@ func (h *multiHandler) remove() error {
 	return errors.Join(errs...)
 }
 
-// forget tells the handler of a missed deletion of every object that it knows in a
-// namespace, whose informer has stopped. A panic of the handler goes where utilruntime sends
-// it; if the process survives that, the handler is told of the other objects.
+// forget reports to the handler a missed deletion of every known object of a namespace
+// whose informer has stopped. utilruntime handles a panic of the handler; if the process
+// survives, forget goes on with the other objects.
 func (h *multiHandler) forget(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +111,7 @@ func (h *multiHandler) in(namespace string) cache.ResourceEventHandler {
 	}
 }
 
-// tell records the object as known, or gone, and calls the handler.
+// tell adds the object to known, or removes it if gone, and calls the handler.
 func (h *multiHandler) tell(namespace string, obj any, gone bool, call func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

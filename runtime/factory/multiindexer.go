@@ -15,7 +15,7 @@ import (
 type multiIndexer[F runner] struct{ of *multiInformer[F] }
 
 // errReadOnly is returned by writes to an indexer of several namespaces.
-var errReadOnly = errors.New("the indexer of several namespaces can only be read")
+var errReadOnly = errors.New("the indexer of several namespaces is read-only")
 
 func (multiIndexer[F]) Add(any) error               { return errReadOnly }
 func (multiIndexer[F]) Update(any) error            { return errReadOnly }
@@ -61,7 +61,7 @@ func (x multiIndexer[F]) ListKeys() []string {
 	return keys
 }
 
-// Index reads a single informer if the index is the one by namespace.
+// Index reads a single informer if the index is [cache.NamespaceIndex].
 func (x multiIndexer[F]) Index(name string, obj any) ([]any, error) {
 	if name == cache.NamespaceIndex {
 		if m, err := meta.Accessor(obj); err == nil {
@@ -107,8 +107,8 @@ func (x multiIndexer[F]) AddIndexers(indexers cache.Indexers) error {
 	return x.of.AddIndexers(indexers)
 }
 
-// WaitForOwnWrites waits until the informer of a namespace, or of all for "", shows what
-// was written there, see [informer.WaitForOwnWrites].
+// WaitForOwnWrites waits until the informer of a namespace, or every informer for "", shows
+// its client's writes, see [informer.WaitForOwnWrites].
 func (x multiIndexer[F]) WaitForOwnWrites(ctx context.Context, namespace string) error {
 	children := x.of.now()
 	if namespace != "" {

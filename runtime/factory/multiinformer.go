@@ -19,8 +19,8 @@ type multiInformer[F runner] struct {
 	children map[string]cache.SharedIndexInformer
 	handlers []*multiHandler
 	synced   *multiChecker
-	// prepare has the settings that the children got. Each new child gets them before
-	// it starts.
+	// prepare has the functions that have set up the children. They also set up each new
+	// child before it starts.
 	prepare []func(child cache.SharedIndexInformer) error
 }
 
@@ -47,7 +47,7 @@ func (s *multiInformer[F]) now() []cache.SharedIndexInformer {
 	return list
 }
 
-// in returns the informer of a namespace, nil if there is none.
+// in returns the informer of a namespace, or nil if there is none.
 func (s *multiInformer[F]) in(namespace string) cache.SharedIndexInformer {
 	s.set.mu.RLock()
 	defer s.set.mu.RUnlock()
@@ -89,7 +89,7 @@ func (s *multiInformer[F]) AddEventHandlerWithOptions(
 func (s *multiInformer[F]) RemoveEventHandler(handle cache.ResourceEventHandlerRegistration) error {
 	h, ok := handle.(*multiHandler)
 	if !ok {
-		return fmt.Errorf("invalid handle of type %T: it is of no informer of this kind", handle)
+		return fmt.Errorf("invalid handle of type %T: no informer of several namespaces returned it", handle)
 	}
 	s.set.mu.Lock()
 	defer s.set.mu.Unlock()
@@ -100,11 +100,11 @@ func (s *multiInformer[F]) RemoveEventHandler(handle cache.ResourceEventHandlerR
 	return nil
 }
 
-// errNilHandler is returned for a handler that is nil, in place of a panic at its first event.
+// errNilHandler is returned for a nil handler, in place of a panic at its first event.
 var errNilHandler = errors.New("add a handler to the informers of several namespaces: the handler is nil")
 
-// adopt gives child, which has not started, the settings and handlers of the others. The
-// caller holds the set's mu.
+// adopt sets up child, which has not started, like the other children and adds the handlers to
+// it. The caller holds the set's mu.
 func (s *multiInformer[F]) adopt(namespace string, child cache.SharedIndexInformer) error {
 	for _, prepare := range s.prepare {
 		if err := prepare(child); err != nil {

@@ -86,7 +86,7 @@ func (q quarter) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interf
 	return q.namespacedServer.Watch(configMapsResource, q.namespace, opts)
 }
 
-// inNamespace stands for a generated factory that is limited to a namespace.
+// inNamespace takes the place of a generated factory that is limited to a namespace.
 type inNamespace struct {
 	*factory.Factory[quarter]
 }

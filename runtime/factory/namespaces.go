@@ -18,9 +18,8 @@ type runner interface {
 }
 
 // Namespaces runs a generated factory F, which it starts and shuts down, for each namespace of a set, which
-// may change while they run. The
-// program needs permissions in these namespaces only, none for the cluster. Its informers show the objects of
-// all namespaces as one cache:
+// may change while they run. The program needs permissions in these namespaces only, none for the cluster. The
+// informers of Namespaces show the objects of all namespaces as one cache:
 //
 //	namespaces := factory.NewNamespaces(func(namespace string) externalversions.SharedInformerFactory {
 //		return externalversions.NewSharedInformerFactoryWithOptions(client, 0,
@@ -38,8 +37,9 @@ type runner interface {
 type Namespaces[F runner] struct {
 	newFactory func(namespace string) F
 
-	// changing is held while a namespace is added or removed, so that handlers are
-	// told the end of a namespace before it can be added again. It is taken before mu.
+	// changing is held while a namespace is added or removed, so that handlers have
+	// received all deletions of a removed namespace before it can be added again. It is
+	// taken before mu.
 	changing sync.Mutex
 	mu       sync.RWMutex
 	members  map[string]*member[F]
@@ -70,24 +70,24 @@ func NewNamespaces[F runner](newFactory func(namespace string) F) *Namespaces[F]
 		ended: make(chan struct{})}
 }
 
-// Informer returns an informer that combines those of all namespaces, later ones included. of returns the
-// informer of a namespace's factory; it is called once for each namespace and must not call back. The
-// informer is like client-go's, with these differences:
+// Informer returns an informer that combines those of all namespaces, including namespaces that are added
+// later. of returns the informer of a namespace's factory. It is called once for each namespace and must not
+// call methods of n. The informer is like client-go's, with these differences:
 //
 //   - Its indexer is read-only.
-//   - Calls of a handler don't overlap, whichever namespaces they are about. When a namespace is added, the
-//     handler receives its objects as an initial list. When one is removed, the handler receives a missed
-//     deletion for each object of the namespace that it knows.
+//   - Calls of a handler don't overlap, even for objects of different namespaces. When a namespace is added,
+//     the handler receives its objects as an initial list. When a namespace is removed, the handler receives
+//     a missed deletion for each object of the namespace that it knows.
 //   - It has synced when the informers of all present namespaces have, or if there is no
 //     namespace. A wait for the sync includes namespaces that are added meanwhile, and
 //     excludes those that are removed. The same holds for its handlers.
-//   - Its Run methods only wait: StartWithContext starts it.
+//   - Its Run methods only wait until they are stopped: StartWithContext of n starts it.
 //   - It has no resourceVersion.
 //
 // Informer panics if of is nil.
 func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.SharedIndexInformer {
 	if of == nil {
-		panic("factory.Namespaces.Informer: the function that asks a factory for an informer is nil")
+		panic("factory.Namespaces.Informer: the function that returns an informer of a factory is nil")
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -101,8 +101,8 @@ func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.Sha
 	return s
 }
 
-// StartWithContext starts the informers of all namespaces, later ones included. They run
-// until ctx is done. Only the first call has an effect.
+// StartWithContext starts the informers of all namespaces, including namespaces that are added
+// later. They run until ctx is done. Only the first call has an effect.
 func (n *Namespaces[F]) StartWithContext(ctx context.Context) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -123,16 +123,16 @@ func (n *Namespaces[F]) run(m *member[F]) {
 	}
 }
 
-// start starts informers of the member that have not started, if the member runs.
+// start starts the member's informers that are not running yet, if the member runs.
 func (m *member[F]) start() {
 	if m.ctx != nil {
 		m.factory.StartWithContext(m.ctx)
 	}
 }
 
-// Add adds a namespace and, after StartWithContext, starts its informers. It doesn't wait
-// for their sync. If the namespace is in the set, Add does nothing. It returns an error,
-// and adds nothing, if an informer of the namespace refuses a handler or a setting.
+// Add adds a namespace and, if StartWithContext was called, starts its informers. It doesn't
+// wait for their sync. If the namespace is in the set already, Add does nothing. If an informer
+// of the namespace refuses a handler or a setting, Add returns an error and adds nothing.
 func (n *Namespaces[F]) Add(namespace string) error {
 	n.changing.Lock()
 	defer n.changing.Unlock()
@@ -180,7 +180,7 @@ func (n *Namespaces[F]) Remove(namespace string) {
 	}
 }
 
-// end stops the informers of a factory and waits for their end.
+// end stops the informers of the factory and waits until they have stopped.
 func (m *member[F]) end() {
 	if m.stop != nil {
 		m.stop()
@@ -195,7 +195,7 @@ func (n *Namespaces[F]) Names() []string {
 	return slices.Sorted(maps.Keys(n.members))
 }
 
-// Factory returns the factory of a namespace, for use with that namespace only.
+// Factory returns the factory of a namespace, to use its other informers. They cache that namespace only.
 func (n *Namespaces[F]) Factory(namespace string) (f F, ok bool) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -206,8 +206,8 @@ func (n *Namespaces[F]) Factory(namespace string) (f F, ok bool) {
 	return m.factory, true
 }
 
-// WaitForSync waits, on channels, until the informers of all present namespaces have synced. If ctx is done
-// first, the error is an *[informer.NotSyncedError], which describes those that have not, and why.
+// WaitForSync waits, without polling, until the informers of all present namespaces have synced. If ctx is
+// done first, it returns an *[informer.NotSyncedError], which describes which have not synced, and why.
 func (n *Namespaces[F]) WaitForSync(ctx context.Context) error {
 	n.mu.RLock()
 	var all []cache.SharedInformer

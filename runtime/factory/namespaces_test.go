@@ -65,7 +65,7 @@ func TestNamespaces(t *testing.T) {
 						handlers = slices.Delete(handlers, at, at+1)
 					}
 				case 4:
-					// The tracker doesn't report what was deleted between a list and the watch that follows.
+					// The tracker doesn't report deletions between a list and the watch that follows.
 					synctest.Wait()
 					_ = s.Delete(configMapsResource, namespace, fmt.Sprint("object", random.IntN(3)))
 				default:

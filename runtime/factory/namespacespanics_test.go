@@ -10,8 +10,8 @@ import (
 )
 
 // TestPanicsWhileANamespaceLeaves removes a namespace from a set while a handler panics at every deletion.
-// The panic goes where utilruntime sends it, and if the process survives that, each handler is told of each
-// object.
+// It checks that utilruntime handles the panics, and that each handler receives each deletion if the process
+// survives.
 func TestPanicsWhileANamespaceLeaves(t *testing.T) {
 	panics := 0
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers

@@ -14,8 +14,8 @@ type checker chan struct{}
 func (c checker) Name() string          { return "checker" }
 func (c checker) Done() <-chan struct{} { return c }
 
-// TestMultiCheckerOvertaken checks that a wait that began because of a new checker doesn't end because all
-// earlier ones were done before.
+// TestMultiCheckerOvertaken checks that a wait that began because of a new checker doesn't end because the
+// earlier checkers are done.
 func TestMultiCheckerOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := make(checker), make(checker)

@@ -69,7 +69,7 @@ type uncomparable struct {
 }
 
 // TestHoldUnsupportedInformer checks that a factory may hold informers that are not ours. Typed makes a new
-// typed informer over one at each call, and each counts as the factory's.
+// typed informer over such an informer at each call, and Hold and Release accept each of them.
 func TestHoldUnsupportedInformer(t *testing.T) {
 	f := newGenerated(open())
 	theirs := f.informers.InformerFor(&corev1.Secret{},

@@ -17,38 +17,38 @@ import (
 // together. A [Factory] has a Set by Go type. The functions of this package accept any factory that embeds
 // the [Handle] of a set.
 //
-// All methods are safe for concurrent use. The zero Set is empty and ready for use.
+// All methods are safe for concurrent use. The zero Set is ready for use.
 type Set[K comparable] struct {
 	mu        sync.Mutex
 	informers map[K]*entry
 	// identities are the identities in metrics of released informers. The next
 	// informer of the key takes the identity over.
 	identities map[K]func() cache.InformerNameAndResource
-	// decoding is nil if the informers decode as they do by default.
+	// decoding is nil if the informers have the default decoding.
 	decoding *decoding
 	onCreate []func(cache.SharedIndexInformer) error
-	// stopping is set by Shutdown. Nothing starts any more then.
+	// stopping is set by Shutdown. No informer is started after that.
 	stopping bool
 	// running counts the informers that were started and have not returned.
 	running sync.WaitGroup
 
-	// tweaks have a lock of their own: TweaksOf reads them while an informer is made,
-	// under mu.
+	// tweaks have a lock of their own because TweaksOf reads them while an informer is
+	// made, when mu is held.
 	tweaksMu sync.Mutex
 	tweaks   map[K][]func(*metav1.ListOptions)
 }
 
-// identified is an informer that has an identity in metrics, as ours have.
+// identified is an informer that has an identity in metrics, like those of package informer.
 type identified interface {
 	Identity() func() cache.InformerNameAndResource
 	SetIdentity(func() cache.InformerNameAndResource)
 }
 
-// entry is an informer and whether its set started it.
+// entry is an informer of a set.
 type entry struct {
 	informer cache.SharedIndexInformer
 	started  bool
-	// stop stops the informer, if it was started. holds counts its users.
+	// stop stops the informer. It is nil before the start. holds counts the users.
 	stop  context.CancelFunc
 	holds int
 }
@@ -57,8 +57,8 @@ type entry struct {
 func (s *Set[K]) Handle() Handle { return Handle{s} }
 
 // Get returns the informer of a key. The first call for a key makes it by make,
-// which must not call back into the set; later calls return the same informer and
-// ignore make. It does not start the informer.
+// which must not call back into the set. Later calls return the same informer and
+// ignore make. Get does not start the informer.
 func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedIndexInformer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 	for _, setUp := range setUps {
 		if err := setUp(i); err != nil {
 			utilruntime.HandleErrorWithContext(context.Background(), err,
-				"An informer was not set up as it should be", "informer", nameOf(i))
+				"Setting up an informer failed", "informer", nameOf(i))
 		}
 	}
 	if s.informers == nil {
@@ -112,8 +112,8 @@ func (s *Set[K]) StartWithContext(ctx context.Context) {
 	}
 }
 
-// WaitForCacheSync blocks, on channels, until every informer that was started before the call has synced, or
-// ctx is done. The result reports for each whether it has synced. It doesn't wait for handlers: use their
+// WaitForCacheSync blocks, without polling, until every informer that was started before the call has synced,
+// or ctx is done. The result reports for each whether it has synced. It doesn't wait for handlers: use their
 // registration's HasSyncedChecker.
 func (s *Set[K]) WaitForCacheSync(ctx context.Context) map[K]bool {
 	informers := s.started()
@@ -121,7 +121,7 @@ func (s *Set[K]) WaitForCacheSync(ctx context.Context) map[K]bool {
 		select {
 		case <-i.HasSyncedChecker().Done():
 		case <-ctx.Done():
-			// The loop no longer blocks. HasSynced is called for all below.
+			// The loop no longer blocks. The informers' states are read below.
 		}
 	}
 	synced := make(map[K]bool, len(informers))
@@ -224,11 +224,11 @@ func (s *Set[K]) setOnCreate(setUp func(cache.SharedIndexInformer) error) error 
 	return nil
 }
 
-// tooLate returns an error if there are informers, of which a function that is for all of them
-// would miss some. The caller holds mu.
+// tooLate returns an error if the set has informers already: a function that applies to new
+// informers would miss them. The caller holds mu.
 func (s *Set[K]) tooLate(function string) error {
 	for _, e := range s.informers {
-		return fmt.Errorf("the %s has been made already: call %s before the first is asked for",
+		return fmt.Errorf("the %s has been made already: call %s before the first informer is requested",
 			nameOf(e.informer), function)
 	}
 	return nil
@@ -237,12 +237,12 @@ func (s *Set[K]) tooLate(function string) error {
 func (s *Set[K]) tweak(key any, tweak func(*metav1.ListOptions)) error {
 	k, ok := key.(K)
 	if !ok {
-		return fmt.Errorf("the factory's informers are found by %T, not by %T", k, key)
+		return fmt.Errorf("the key of the factory's informers is a %T, not a %T", k, key)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.informers[k]; e != nil {
-		return fmt.Errorf("the %s has been made already: change its options before it is asked for",
+		return fmt.Errorf("the %s has been made already: change its options before it is requested",
 			nameOf(e.informer))
 	}
 	s.tweaksMu.Lock()

@@ -14,22 +14,23 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// startPatience is how long WaitForSync waits for informers to be started. A program that
-// starts them on another goroutine needs microseconds.
+// startPatience is how long WaitForSync waits for informers to be started. Starting them on
+// another goroutine takes microseconds.
 const startPatience = time.Second
 
-// errNotStarted is the cause of a wait's end if informers are not started.
+// errNotStarted is why a wait ends if informers are not started.
 var errNotStarted = errors.New("not all were started")
 
-// WaitForSync waits, on channels, until every informer that f, a generated factory, has made by now has
-// synced. If ctx is done first, the error is an *[informer.NotSyncedError], which tells for each informer
-// that has not synced why, since when, and after how many attempts. WaitForSync is safe for concurrent use.
+// WaitForSync waits, without polling, until every informer that f, a generated factory, has made by the time
+// of the call has synced. If ctx is done first, it returns an *[informer.NotSyncedError], which reports for
+// each informer that has not synced why, since when, and after how many attempts. WaitForSync is safe for
+// concurrent use.
 //
-// It returns the same error after a second if an informer has not been started by then. So a forgotten Start
-// is an error, and so is an informer that was requested after Start; to the factory's own WaitForCacheSync
-// neither is. A program that starts informers later should call WaitForSync after that, or wait for the
-// others with [informer.WaitForSync]. Informers that are not this module's are waited for if f has started
-// them.
+// It also returns a NotSyncedError after a second if an informer has not been started by then. So, unlike
+// with the factory's own WaitForCacheSync, a forgotten Start is an error, and so is an informer that was
+// requested after Start. A program that starts informers later should call WaitForSync after that, or wait
+// for the others with [informer.WaitForSync]. WaitForSync waits for informers of other packages only if f has
+// started them.
 func WaitForSync(ctx context.Context, f any) error {
 	return WaitForSyncOr(ctx, f, func(*informer.SyncError) bool { return false })
 }
@@ -55,9 +56,9 @@ func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) 
 }
 
 // HealthCheck returns a check of all informers that f, a generated factory, has made when the check runs; see
-// [informer.HealthCheck]. With options.Synced, an informer that was not started is unhealthy: a program that
-// starts its informers only as the leader is not ready before. Informers that are not this module's are
-// checked if f has started them. The check is safe for concurrent use.
+// [informer.HealthCheck]. With options.Synced, an informer that was not started is unhealthy, so a program
+// that starts its informers only as the leader is not ready before it leads. Informers of other packages are
+// checked only if f has started them. The check is safe for concurrent use.
 func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) error {
 	return func(request *http.Request) error {
 		o, err := ownerOf(f)
@@ -76,8 +77,8 @@ func nameOf(i cache.SharedInformer) string {
 	return status.Name
 }
 
-// observable returns the informers whose state is known: ours, and those that the factory
-// has started.
+// observable returns the informers whose state is known: those of package informer, and those
+// that the factory has started.
 func observable(o owner) []cache.SharedInformer {
 	var list []cache.SharedInformer
 	started, others := o.all()
@@ -92,7 +93,8 @@ func observable(o owner) []cache.SharedInformer {
 	return list
 }
 
-// notStarted returns our informers that were not started, by the factory or otherwise.
+// notStarted returns the informers of package informer that were not started, by the factory or
+// otherwise.
 func notStarted(o owner) []cache.SharedInformer {
 	var list []cache.SharedInformer
 	_, others := o.all()

@@ -22,8 +22,8 @@ import (
 func TestNotStarted(t *testing.T) {
 	late := time.Hour
 	for name, test := range map[string]struct {
-		// before is called at first, after in the end; in between, the factory is started or, if start isn't
-		// 0, its start is scheduled for that much later.
+		// before is called first, after last. In between, the factory is started or, if start isn't 0, its
+		// start is scheduled after that time.
 		before, after []func(*generated)
 		start         time.Duration
 		// cut is when the context of the wait ends.
@@ -98,8 +98,8 @@ func askTheirs(f *generated) {
 	})
 }
 
-// TestHealthIsToldInOrder checks three informers that were not started twenty times: their order is always
-// the same.
+// TestHealthIsToldInOrder checks the health of three informers that were not started, twenty times, and that
+// the error always has them in the same order.
 func TestHealthIsToldInOrder(t *testing.T) {
 	f := newGenerated(open())
 	f.informers.InformerFor(&corev1.Secret{}, secrets)

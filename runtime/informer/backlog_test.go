@@ -11,8 +11,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestBacklog blocks one handler: another one continues, and the backlog is the number of calls that the
-// blocked handler has yet to receive.
+// TestBacklog blocks one handler, and checks that another one continues and that the backlog is the number of
+// calls that the blocked handler has yet to receive.
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

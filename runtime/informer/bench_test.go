@@ -50,7 +50,7 @@ func (f *feed) Watch(metav1.ListOptions) (watch.Interface, error) {
 	return &feedWatch{events: f.events}, nil
 }
 
-// feedWatch is a watch of a feed, which others may follow.
+// feedWatch is a watch of a feed, after which others may follow.
 type feedWatch struct {
 	events  chan watch.Event
 	stopped atomic.Bool
@@ -68,7 +68,7 @@ func (w *feedWatch) ResultChan() <-chan watch.Event {
 
 func (w *feedWatch) Stop() { w.stopped.Store(true) }
 
-// ours is what generated constructors return, over a client that passes objects on as a fake does.
+// ours returns the informer of generated constructors, over a client that passes objects on like a fake.
 func (f *feed) ours() cache.SharedIndexInformer {
 	return informer.NewShared[*configMap](
 		func() informer.ResourceClient[*corev1.ConfigMapList] { return typedFeed{f} },
@@ -86,7 +86,7 @@ func (c typedFeed) Watch(_ context.Context, opts metav1.ListOptions) (watch.Inte
 	return c.feed.Watch(opts)
 }
 
-// facade is what runtime/cache's NewSharedIndexInformer returns.
+// facade returns an informer of runtime/cache's NewSharedIndexInformer.
 func (f *feed) facade() cache.SharedIndexInformer {
 	return informer.New(f, &configMap{}, cache.SharedIndexInformerOptions{})
 }
@@ -168,8 +168,7 @@ func benchmarkEvents(b *testing.B, handlers int, newInformer func(*feed) cache.S
 	stop()
 }
 
-// BenchmarkInitialSync measures many objects from memory to all handlers; a third of its cost is the source's
-// own.
+// BenchmarkInitialSync measures many objects from memory to all handlers; a third of its cost is the source.
 func BenchmarkInitialSync(b *testing.B) {
 	for _, c := range []struct{ objects, handlers int }{{100_000, 1}, {100_000, 4}, {1_000_000, 1}} {
 		f := newFeed(c.objects)

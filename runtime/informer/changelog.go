@@ -10,11 +10,11 @@ import (
 // changeLog is a linked list of the changes of the store. All handlers of an informer
 // read the same list, each at its own pace. The goroutine that writes to the store
 // appends to it. A reader holds a cursor: the node that it reads next. Nodes that every
-// cursor has passed are garbage, so a log that all handlers have read holds nothing,
-// and the backlog of several slow handlers exists once.
+// cursor has passed are garbage. So a log that all handlers have read holds nothing,
+// and slow handlers share one backlog.
 //
-// The last node is empty. A reader that has caught up waits at it, and so keeps no
-// objects of an earlier node alive.
+// The last node is empty. The cursor of a reader that has caught up is this node, so it
+// keeps no objects of earlier nodes alive.
 type changeLog[K comparable] struct {
 	tail *node[K]
 	// appended counts all changes that were ever appended.
@@ -22,19 +22,19 @@ type changeLog[K comparable] struct {
 }
 
 // nodeSize is the largest number of single changes in a node. It bounds how long the
-// registration of a handler waits (the changes of a node are applied under joining),
-// and how much a handler in the middle of a node keeps alive.
+// registration of a handler waits, since the changes of a node are applied under joining,
+// and how many objects a handler in the middle of a node keeps alive.
 const nodeSize = 512
 
-// node is what became visible in the store together: a single change, as most changes
-// that a watch brings are, or a batch. It doesn't change once next is set.
+// node holds the changes that became visible in the store together: a single change, the
+// usual case with a watch, or a batch. It doesn't change once next is set.
 //
-// The nodes are the backlog of a slow handler. One takes 48 bytes, no more than a
-// notification takes in client-go's buffer, which each handler has for itself.
+// The nodes are the backlog of a slow handler. A node takes 48 bytes, no more than a
+// notification in client-go's buffers, of which each handler has its own.
 type node[K comparable] struct {
 	next atomic.Pointer[node[K]]
-	// old and new are a single addition, update or deletion. Any other change is
-	// in batch.
+	// old and new are the objects of a single addition, update or deletion. Any other
+	// change is in batch.
 	old, new any
 	batch    *batch[K]
 }
@@ -42,21 +42,21 @@ type node[K comparable] struct {
 // batch is several changes, or a single one that only some handlers get or that is not
 // a plain addition, update or deletion.
 type batch[K comparable] struct {
-	// changes are those of single objects, bulk those of a whole list, resync or
-	// late registration. length is the number of either.
+	// Either changes or bulk is set: changes for changes of single objects, bulk for
+	// those of a whole list, resync or late registration. length is their number.
 	changes []change
 	bulk    iter.Seq[store.Change[K]]
 	length  int
-	// audience says which handlers get unchanged updates. resync says that all changes
-	// are unchanged updates.
+	// audience is the set of handlers that get unchanged updates. resync is set if all
+	// changes are unchanged updates.
 	audience *audience[K]
 	resync   bool
-	// initial says that additions belong to the initial list, synced that the initial
-	// list ends here.
+	// initial is set if additions belong to the initial list, synced if the initial
+	// list ends with this batch.
 	initial, synced bool
 }
 
-// change is what handlers are told of a change of one object. An addition has no old
+// change is a change of one object as handlers receive it. An addition has no old
 // object, a deletion no new one.
 type change struct {
 	old, new any
@@ -69,13 +69,13 @@ type kind uint8
 const (
 	added kind = iota
 	updated
-	// unchanged is an update that leaves the resourceVersion as it was: a resync,
-	// or an object that a later list contained again.
+	// unchanged is an update with the same resourceVersion: a resync, or an object
+	// that a later list contained again.
 	unchanged
 	deleted
-	// recreated is an update that is told as a missed deletion and an addition.
+	// recreated is an update that is reported as a missed deletion and an addition.
 	recreated
-	// released is an object that left an informer of a part without being deleted.
+	// released is an object that left an informer with a Part without being deleted.
 	released
 )
 
@@ -118,14 +118,14 @@ func singleKind(old, new any) kind {
 	}
 }
 
-// kindOf returns the kind of notification that a change of the store makes.
+// kindOf returns the kind of a change of the store.
 func kindOf[K comparable](c *store.Change[K]) kind {
 	switch c.Type {
 	case store.Added:
 		return added
 	case store.Updated:
-		// Two objects without a resourceVersion count as unchanged, as they
-		// do in client-go.
+		// As in client-go, an update counts as unchanged if neither object has a
+		// resourceVersion.
 		if c.Version == c.OldVersion {
 			return unchanged
 		}

@@ -43,7 +43,7 @@ func (c *cursor) next() int {
 }
 
 // TestReadersOfTheLog checks that every reader receives every change once and in order, however far apart the
-// readers are, and that nodes which all have read are garbage.
+// readers are, and that nodes which all readers have read are garbage.
 func TestReadersOfTheLog(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 6))
@@ -98,7 +98,7 @@ func TestReadersOfTheLog(t *testing.T) {
 				}
 			}
 			if runtime.GC(); first.Value() != nil {
-				t.Error("what everybody has read is kept")
+				t.Error("nodes that all readers have read are kept")
 			}
 			if got := l.appended.Load(); got != uint64(last) {
 				t.Errorf("%d changes were appended, want %d", got, last)

@@ -64,8 +64,8 @@ func TestCoalescing(t *testing.T) {
 	}
 }
 
-// TestCoalescedSync checks that the handler has synced once it received what is left of the initial list, and
-// not before.
+// TestCoalescedSync checks that the handler has synced once it has received the remaining objects of the
+// initial list, and not before.
 func TestCoalescedSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -98,7 +98,7 @@ func TestCoalescedSync(t *testing.T) {
 	})
 }
 
-// TestCoalescedSyncByDeletion checks the same if nothing is left of the initial list.
+// TestCoalescedSyncByDeletion checks that the handler syncs if nothing of the initial list remains.
 func TestCoalescedSyncByDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

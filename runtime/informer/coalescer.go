@@ -2,7 +2,7 @@ package informer
 
 import "sync"
 
-// coalescer stands between the log and a handler with a bounded backlog. The
+// coalescer is between the log and a handler with a bounded backlog. The
 // registration's reader calls it in place of the handler. It never blocks, so the
 // log is read at once, and at most one entry for each object waits for the handler.
 // The coalescer calls the handler on a goroutine of its own, which exists only while
@@ -18,24 +18,24 @@ type coalescer[K comparable] struct {
 	first, last *merged[K]
 	// count is the number of the newest entry.
 	count uint64
-	// delivering says that the goroutine exists, ending that it has to close
+	// delivering is set while the goroutine exists, ending if it has to close
 	// finished when it ends.
 	delivering, ending bool
-	// current is the number of the entry that the handler works on, zero if none.
+	// current is the number of the entry that the handler works on, or zero.
 	current uint64
-	// listing is true from when the initial list was read to its end until it was
-	// delivered, which is until no entry with a number up to initial is left.
+	// listing is set from the end of reading the initial list until the list was
+	// delivered, that is, until no entry with a number up to initial is left.
 	listing bool
 	initial uint64
 }
 
-// merged is an entry: all that the handler has not been told of an object.
+// merged is an entry: the changes of an object that the handler has not received, merged.
 type merged[K comparable] struct {
 	key            K
 	number         uint64
 	previous, next *merged[K]
 
-	// gone is a deletion, if deleted is set. It is told before what follows.
+	// gone is a deletion, if deleted is set. It is reported before latest.
 	deleted bool
 	gone    deletion[K]
 	// latest is the latest state, if present is set: an addition if added is set,
@@ -104,8 +104,7 @@ func (c *coalescer[K]) merge(key K, change func(*merged[K])) {
 	change(m)
 	if c.first != nil && !c.delivering {
 		c.delivering = true
-		// The calling reader is counted in readers, so Run's wait for them has
-		// not ended yet.
+		// The calling reader is counted in readers, so Run still waits for them.
 		c.registration.informer.readers.Add(1)
 		go c.deliver()
 	}
@@ -137,7 +136,7 @@ func (c *coalescer[K]) unlink(m *merged[K]) {
 	c.checkListed()
 }
 
-// listed notes that the initial list was read to its end.
+// listed is called when the initial list was read to its end.
 func (c *coalescer[K]) listed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -173,8 +172,8 @@ func (c *coalescer[K]) deliver() {
 	}
 }
 
-// take returns the next entry. It returns nil, and the goroutine has to end, if there
-// is none or the handler was removed.
+// take returns the next entry. If there is none or the handler was removed, it returns
+// nil, and the goroutine has to end.
 func (c *coalescer[K]) take() *merged[K] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +195,8 @@ func (c *coalescer[K]) take() *merged[K] {
 	return m
 }
 
-// finish drops all entries. It is called when the reader has ended.
+// finish drops all entries and closes finished, at once or when deliver ends. It is called
+// when the reader has ended.
 func (c *coalescer[K]) finish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

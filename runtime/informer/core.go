@@ -46,8 +46,8 @@ func (c Core[T]) List() []T {
 }
 
 // All yields every object by its name, in no particular order. It shows the cache as
-// it is when the loop starts, copies nothing, and doesn't keep the cache from
-// changing.
+// it is when the loop starts. It copies nothing, and the cache may change during the
+// loop.
 func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 	return func(yield func(cache.ObjectName, T) bool) {
 		for name, obj := range c.shared.core.store.All() {
@@ -60,7 +60,7 @@ func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 
 // Snapshot returns the current contents of the cache, and the resourceVersion of the collection that they
 // reflect, which is "" before the first list. objects may be iterated any number of times. While it is
-// referenced, the objects that the cache has replaced since stay in memory.
+// referenced, objects that the cache has replaced or deleted since stay in memory.
 func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.ObjectName, T]) {
 	s := c.shared.core.store.Snapshot()
 	return s.ResourceVersion(), func(yield func(cache.ObjectName, T) bool) {
@@ -80,17 +80,17 @@ func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Obj
 //		}
 //	}
 //
-// The loop receives what a handler added at its beginning receives, in the same order: first the contents of
-// the cache, then Synced, then every change. The body runs on the caller's goroutine. A slow body delays no
-// handler; the events that wait for it are the backlog of the handler named "events" in [Status]. A panic of
-// the body propagates to the caller.
+// The loop receives the same events, in the same order, as a handler that is added when the loop begins:
+// first the contents of the cache, then Synced, then every change. The body runs on the caller's goroutine. A
+// slow body delays no handler; the events that wait for it are the backlog of the handler named "events" in
+// [Status]. A panic of the body propagates to the caller.
 //
 // The loop ends when its body breaks, when ctx is done, or when the informer stops; ctx.Err distinguishes the
-// last two. Each range is a loop of its own, and several may run at a time.
+// last two. Each range statement registers anew, and several loops may run at a time.
 func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 	return func(yield func(Event[T]) bool) {
 		for e := range c.shared.core.events(ctx) {
-			// Only updates have an old object, and Synced has none at all.
+			// Only updates have an old object, and Synced has no object.
 			object, _ := e.Object.(T)
 			old, _ := e.Old.(T)
 			if !yield(Event[T]{Type: e.Type, Object: object, Old: old, Initial: e.Initial,
@@ -126,8 +126,8 @@ func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
 // SetTransform makes the informer pass every object to transform before it is stored. transform owns the
 // object and may change it, but with [listwatch.DecodingOptions].ShareValues it must not write into the
 // object's maps, slices and pointees. If transform returns an error, a list that is read in pages fails as a
-// whole and is tried again, as with client-go's informers; for an object of a watch-list or a watch, the
-// error is logged and the object left out. SetTransform returns an error after the start.
+// whole and is retried, as with client-go's informers; for an object of a watch-list or a watch, the error is
+// logged and the object left out. SetTransform returns an error after the start.
 func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 	if transform == nil {
 		return c.shared.core.SetTransform(nil)

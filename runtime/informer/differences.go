@@ -9,8 +9,8 @@ import (
 // mostDifferences is the largest number of differences to look for.
 const mostDifferences = 10
 
-// differences returns the paths of fields in which two objects of one type differ, the first ones if there
-// are many. It leaves out the values, which may be those of a Secret.
+// differences returns the paths of the fields in which two objects of one type differ, at most
+// mostDifferences. It leaves out the values, which may be those of a Secret.
 func differences(a, b any) []string {
 	var d differ
 	d.compare("", reflect.ValueOf(a), reflect.ValueOf(b))

@@ -1,5 +1,5 @@
-// Package informer keeps a copy of a collection on a server and reports every change to handlers. What it
-// promises, and what a handler may do, is in docs/concepts.md in plain words; here is how it works.
+// Package informer keeps a copy of a collection on a server and reports every change to handlers.
+// docs/concepts.md describes what it promises and what a handler may do; this page describes how it works.
 //
 // # From the server to a handler
 //
@@ -17,20 +17,22 @@
 //
 // Each handler reads the log through a cursor of its own. The writer wakes it; a goroutine, which exists only
 // while there is something to read, then calls OnAdd, OnUpdate or OnDelete. So a slow handler delays neither
-// the store nor other handlers, and the number of goroutines of an idle informer doesn't depend on that of
-// its handlers: the reflector's and the writer's; over a REST client the one of client-go's watcher, which is
-// kept to end the response; one more if there are resyncs, and one for the mutation detector.
+// the store nor other handlers. The number of goroutines of an idle informer doesn't depend on how many
+// handlers it has: there is one for the reflector and one for the writer; over a REST client, one for
+// client-go's watcher, which is kept to end the response; and one each for resyncs and for the mutation
+// detector, if they are on.
 //
 // # Who may change an object
 //
-// A transform may, before the object is stored: it owns the object. With ShareValues of
+// A transform owns the object, which isn't stored yet, and may change it. With ShareValues of
 // [listwatch.DecodingOptions] it must not write into the object's maps, slices and pointees, which other
 // objects share.
 //
-// From then on the store, listers and all handlers share the object, and nobody may change it: copy it first.
-// Nothing prevents a change, unless the read-only views of generated listers are used. A changed object is
-// wrong for every reader, and its indexes don't follow. The damage lasts until the object's next event: a
-// relist in JSON leaves the object in the store if the server's text of it is the same as in the list before.
+// Once the object is stored, the store, listers and all handlers share it, and nobody may change it: copy it
+// first. Nothing prevents a change, unless the read-only views of generated listers are used. A changed
+// object is wrong for every reader, and the indexes don't follow the change. The damage lasts until the
+// object's next event: a relist in JSON keeps the stored object if its text is the same as in the previous
+// list.
 // [Tuning] can sample objects to find code that changes them; KUBE_CACHE_MUTATION_DETECTOR=true checks all of
 // them.
 //
@@ -39,12 +41,12 @@
 //   - A list is collected into the store's next content, beside the current one; generated informers decode
 //     it item by item. A [listwatch.Limiter] bounds how many lists, or how many of their bytes, are in
 //     flight.
-//   - The queue has no bound, but its consumer never waits for a handler. Its two buffers are let go when
+//   - The queue has no bound, but its consumer never waits for a handler. Its two buffers are dropped when
 //     they stay far larger than the batches.
 //   - The log keeps what the slowest handler has not read yet, once for all handlers. It has no bound. A
 //     handler that was added with Coalesce reads the log at once and keeps at most one entry for each object
 //     instead. [StatusOf] shows every backlog.
-//   - A cursor keeps at most one node that was read in part.
+//   - A cursor keeps at most one partly read node.
 //
 // # Locks
 //
@@ -53,59 +55,62 @@
 // snapshot and takes its place in the log with no change in between.
 //
 // The order is mu, then joining, then the store's own locks. Registering a handler needs both mu and joining,
-// in this order, so the writer must not take mu while it holds joining. The reflector takes mu alone, to ask
-// whether a resync is due. The other locks come last: a waiter's lock may be held while the store is read; no
-// other lock is taken under those of coalescers, of the mutation detector (taken under joining), of the
-// reflector's health (under mu) or of the indexer's functions. No lock is held while a handler is called.
+// in this order, so the writer must not take mu while it holds joining. The reflector takes mu alone, to
+// check whether a resync is due. The other locks come last. The lock of the waiters may be held while the
+// store is read. No other lock is taken under the locks of coalescers, of the mutation detector (taken under
+// joining), of the reflector's health (taken under mu) or of the indexer's functions. No lock is held while a
+// handler is called.
 //
-// # Which notifications there are
+// # Notifications
 //
-// Those of client-go v0.37, in the same order for each handler:
+// The notifications are those of client-go v0.37, in the same order for each handler:
 //
-//   - The first list is added, with isInInitialList set. A handler has synced once it has received all of it.
-//   - A later list first reports what is gone, as missed deletions, then every object of the list as an
-//     update or an addition.
+//   - The objects of the first list are additions, with isInInitialList set. A handler has synced once it has
+//     received all of them.
+//   - A later list first reports the objects that are gone, as missed deletions, then every object of the
+//     list as an update or an addition.
 //   - An update with an unchanged resourceVersion reaches only handlers that are resyncing. A handler is
 //     resyncing from its registration to the next check for due resyncs, and after a check that found its
 //     resync due. A resync is an update of every object to itself.
-//   - A deletion is reported even for an object that was not known.
+//   - A deletion is reported even if the object was not in the store.
 //   - A handler that joins a running informer first receives the store's contents as an initial list.
 //
-// docs/differences.md lists where ours differ. The most visible ones: the version of an object is the one
-// that the server sent, even if a transform removes it from the object; and a handler that panics still
-// syncs, if the process survives the panic.
+// docs/differences.md lists the differences. The most visible ones: the version of an object is the one that
+// the server sent, even if a transform removes it from the object; and a handler that panics still syncs, if
+// the process survives the panic.
 //
 // # Beyond client-go
 //
-// Functions provide what client-go's interfaces lack. They accept whatever generated code returns, and what
-// they do is off by default:
+// Functions provide what client-go's interfaces lack. They accept whatever generated code returns. None of
+// this is on by default:
 //
 //   - [CoreOf] returns the [Core] of a generated informer: typed reads, handlers and indexes, and with
 //     [Core.Events] a loop over typed changes.
 //   - [WaitForSync] and [WaitForSyncOr] report which informers have not synced, and why. [StatusOf] reports
 //     the state of one, [HealthCheck] checks it for a health endpoint.
-//   - [WaitForVersion] waits for a resourceVersion, [WaitForOwnWrites] for what was written through the
+//   - [WaitForVersion] waits for a resourceVersion, [WaitForOwnWrites] for the writes made through the
 //     generated clientset, so that reads show one's own writes.
 //   - [AddEventHandler] takes [HandlerOptions]: a backlog bounded by the number of objects, and contained
 //     panics. Panics are counted and backlogs measured in any case, see [Status].
 //   - [IndexLabels] and [IndexField] declare indexes that listers use.
-//   - [Configure] sets deadlines for servers that fall silent, reports an object that was deleted and created
-//     again as such, and samples objects for mutations. [SetDecoding] changes how objects are decoded.
+//   - [Configure] sets deadlines for servers that fall silent, has recreated objects reported as a deletion
+//     and an addition, and samples objects for mutations. [SetDecoding] changes how objects are decoded.
 //   - [SetMetricsProvider] sets the provider of the metrics that client-go's informers have;
 //     contrib/prometheus has one.
 //
 // Package factory does the same for all informers of a factory, and releases single ones. examples/informers
-// shows each of them.
+// shows each function.
 //
 // # Types
 //
-// Below the edge objects are any, and the runtime is compiled once for each type of key. The type informer
-// does the work. shared shows it as client-go's [cache.SharedIndexInformer], and typedShared, which generated
-// constructors return, shows a shared as [cache.TypedSharedIndexInformer]. Only they, [Core] and the adapters
-// of handlers, indexers and index functions know the objects' type: Go compiles generic code anew in each
-// package that names a type, so each generated package compiles no more than these conversions. Objects are
-// pointers, which cost nothing to put into an any. A generated informer refuses an object of another type
-// that comes from a list, an event, a transform or a write to its indexer.
+// Inside the runtime, objects are of type any, and the code is compiled once for each type of key. The type
+// informer does the work. shared adapts it to client-go's [cache.SharedIndexInformer], and typedShared, which
+// generated constructors return, adapts a shared to [cache.TypedSharedIndexInformer]. Only typedShared,
+// [Core] and the adapters of handlers, indexers and index functions have the objects' type as a type
+// parameter. Go compiles generic code anew in each package that names a type, so each generated package
+// compiles no more than these conversions. Objects are pointers, which cost nothing to put into an any. A
+// generated informer refuses an object of another type that comes from a list, an event, a transform or a
+// write to its indexer.
 //
 // The key is a [cache.ObjectName] in generated informers, and a string in those of [New] and the facade.
 package informer

@@ -12,7 +12,7 @@ import (
 
 // ErrUnsupportedInformer is returned for an informer that was not made by this package:
 // the functions that go beyond client-go's interfaces can't work with it.
-var ErrUnsupportedInformer = errors.New("the informer is none of kubewright's")
+var ErrUnsupportedInformer = errors.New("the informer was not made by kubewright")
 
 // ErrStopped is returned by a wait if the informer stops first.
 var ErrStopped = errors.New("the informer has stopped")
@@ -20,15 +20,13 @@ var ErrStopped = errors.New("the informer has stopped")
 // errNil is returned for an informer that is nil.
 var errNil = errors.New("the informer is nil: pass what a constructor or a factory's Informer returned")
 
-// errNoFunction is returned for a function that is nil, in place of a panic at its
-// first call.
-var errNoFunction = errors.New("there is no function to call, it is nil")
+// errNoFunction is returned for a nil function, in place of a panic at its first call.
+var errNoFunction = errors.New("the function is nil")
 
-// errNilHandler is returned for a handler that is nil, in place of a panic at its first
-// event.
+// errNilHandler is returned for a nil handler, in place of a panic at its first event.
 var errNilHandler = errors.New("the handler is nil")
 
-// isNil says whether an informer, or the one inside of a typed one, is nil.
+// isNil reports whether an informer, or the one inside a typed informer, is nil.
 func isNil(i cache.SharedInformer) bool { return shell.Innermost(i) == nil }
 
 // unsupported returns the error for an informer that isn't one of this package.
@@ -39,7 +37,7 @@ func unsupported(i cache.SharedInformer) error {
 	return ErrUnsupportedInformer
 }
 
-// notOfType returns the error for an informer of which [CoreOf] has no Core[T].
+// notOfType returns the error for an informer for which [CoreOf] returns no Core[T].
 func notOfType[T any](i cache.SharedInformer) error {
 	if s, ok := shell.As[*shared[cache.ObjectName]](i); ok {
 		return fmt.Errorf("the informer holds %s, not %s", s.core.config.keys.Type, reflect.TypeFor[T]())

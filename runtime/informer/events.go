@@ -12,14 +12,14 @@ type EventType uint8
 const (
 	// Added is an object that is new.
 	Added EventType = iota + 1
-	// Updated is an object that replaced another.
+	// Updated is an object with a new state.
 	Updated
 	// Deleted is an object that is gone.
 	Deleted
 	// Synced comes once, after the last object of the initial list. It has no
 	// object.
 	Synced
-	// Released is an object that left an informer of a part, see [Part], without being deleted.
+	// Released is an object that left an informer with a [Part] without being deleted.
 	Released
 )
 
@@ -37,19 +37,19 @@ func (t EventType) String() string {
 // they must not be modified.
 type Event[T any] struct {
 	Type EventType
-	// Object is the current state of the object, or the last one if it was deleted or released.
+	// Object is the current state of the object, or its last state if it was deleted or released.
 	Object T
 	// Old is the state that Object replaced. It is set for updates only.
 	Old T
-	// Initial is set if an added object belongs to the initial list, or was in the store when the loop began.
+	// Initial is set for an added object of the initial list, or one that was in the store when the loop began.
 	Initial bool
 	// Missed is set if the deletion itself was not observed: a list no longer contained the object, and
 	// Object is its last known state.
 	Missed bool
 }
 
-// events is [Core.Events] without the type. The loop's goroutine is the reader of a
-// registration of its own, so no other goroutine stands between the log and the body.
+// events is [Core.Events] without the type. The goroutine of the loop itself reads the
+// log, through a registration of its own; no other goroutine is between the log and the body.
 func (i *informer[K]) events(ctx context.Context) iter.Seq[Event[any]] {
 	return func(yield func(Event[any]) bool) {
 		r, err := i.addLoop(ctx, yield)
@@ -92,7 +92,7 @@ func (i *informer[K]) addLoop(ctx context.Context, yield func(Event[any]) bool) 
 	return r, nil
 }
 
-// loop is the handler of a range over Events.
+// loop is the handler behind a range over Events.
 type loop[K comparable] struct {
 	ctx          context.Context
 	yield        func(Event[any]) bool

@@ -134,7 +134,7 @@ func TestLoopsEnd(t *testing.T) {
 		for e := range core.Events(t.Context()) {
 			if e.Type == informer.Synced {
 				cancel()
-				<-done // Run doesn't wait for loops, since they may be what stops it
+				<-done // Run doesn't wait for loops, since a loop may stop the informer
 			}
 		}
 		for range core.Events(t.Context()) {

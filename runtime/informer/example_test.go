@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// An informer reads all ConfigMaps of a server, and then every change. Generated factories make theirs from a
-// generated client; here a server in memory takes its place.
+// An informer reads all ConfigMaps of a server, and then every change. Generated factories make informers
+// from a generated client; here a server in memory takes its place.
 func Example() {
 	server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
 	server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "bread"}})
@@ -23,7 +23,7 @@ func Example() {
 	done := make(chan struct{})
 	go func() { defer close(done); maps.RunWithContext(ctx) }()
 	if err := informer.WaitForSync(ctx, maps); err != nil {
-		fmt.Println(err) // says why
+		fmt.Println(err) // has the reason
 	}
 	version := server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "cake"}})
 	if err := informer.WaitForVersion(ctx, maps, version); err != nil {

@@ -22,17 +22,19 @@ type ResourceClient[L runtime.Object] = sources.Client[L]
 
 // Options are the options that generated constructors of informers pass on.
 type Options struct {
-	// Client is the clientset. The informer sends nothing through it. It asks whether the clientset supports
-	// WatchList semantics, see [k8s.io/client-go/util/watchlist], and explains the panic of a nil one.
+	// Client is the clientset. The informer sends nothing through it. It only checks whether the clientset
+	// supports WatchList semantics, see [k8s.io/client-go/util/watchlist], and whether it is nil, to explain
+	// the panic.
 	Client any
-	// Type is the type of the objects, a pointer, if T is an interface: nothing is then compiled for each
-	// type. nil is T.
+	// Type is the type of the objects, a pointer, if T is an interface, so that nothing is compiled for each
+	// type. nil means T.
 	Type reflect.Type
 	// Resource is the resource that the informer caches, Namespace the namespace that it is
-	// limited to, if any. They are in the informer's name, so in its status and errors.
+	// limited to, if any. They are part of the informer's name in its status and errors.
 	Resource  schema.GroupVersionResource
 	Namespace string
-	// ResyncPeriod is the default for handlers. Zero is no resync.
+	// ResyncPeriod is the default for handlers. Zero means no resyncs, even for handlers
+	// that request them.
 	ResyncPeriod time.Duration
 	// Indexers are the indexes that the cache starts with.
 	Indexers cache.Indexers
@@ -41,7 +43,7 @@ type Options struct {
 	InformerName *cache.InformerName
 	// TweakListOptions changes the options of every list and watch. It may be nil.
 	TweakListOptions func(*metav1.ListOptions)
-	// Streamed says that the client of unstructured or metadata objects is client-go's own, see
+	// Streamed is set if the client of unstructured or metadata objects is client-go's own, see
 	// [listwatch.ClientOptions].
 	Streamed bool
 }
@@ -66,8 +68,8 @@ func (o Options) source(t reflect.Type) listwatch.ClientOptions {
 	}
 }
 
-// subject says what the informer caches: "apps/v1 deployments in namespace shop". Without a
-// resource it is the objects' type.
+// subject returns what the informer caches: "apps/v1 deployments in namespace shop", or the
+// objects' type if there is no resource.
 func (o Options) subject(t reflect.Type) string {
 	if o.Resource.Empty() {
 		return t.String()
@@ -102,8 +104,8 @@ func newGenerated(t reflect.Type, source sources.Source, opts Options) cache.Sha
 	return newShared(c, opts.Indexers)
 }
 
-// describe returns the description of the objects in logs of the reflector, which is
-// client-go's: that of untyped objects names the resource.
+// describe returns the description of the objects in logs of the reflector. As in
+// client-go, it is the resource for untyped objects, else the type.
 func describe(t reflect.Type, resource schema.GroupVersionResource) string {
 	if t == reflect.TypeFor[*unstructured.Unstructured]() && !resource.Empty() {
 		return resource.String()

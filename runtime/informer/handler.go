@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// handler is told of every change of an informer's store, one call at a time,
+// handler is notified of every change of an informer's store, one call at a time,
 // in the order in which the store changed. Objects are shared with the store
 // and with other handlers: they must not be modified.
 type handler[K comparable] interface {
@@ -24,19 +24,18 @@ type handler[K comparable] interface {
 	// OnUpdate is called for an object that replaced another. States in between may have been missed. In a
 	// resync both are the same.
 	OnUpdate(oldObj, newObj any)
-	// OnDelete is called for a deleted object, and for one that was released.
+	// OnDelete is called for an object that was deleted or released.
 	OnDelete(gone deletion[K])
 }
 
-// deletion says what is known of a deleted object.
+// deletion describes a deleted or released object.
 type deletion[K comparable] struct {
-	// Object is the state in which the server deleted the object or, if Missed is
-	// set, the last state that the informer knew.
+	// Object is the state in which the server deleted the object or, if Missed or
+	// Released is set, the last state in the store.
 	Object any
 	// Missed is set if the deletion itself was not observed: a list no longer contained the object.
 	Missed bool
-	// Released is set if the object wasn't deleted, but left an informer of a part. Object is the last state
-	// that the informer knew.
+	// Released is set if the object wasn't deleted, but left the ranges of an informer with a [Part].
 	Released bool
 	// Key is the key of the object. It is set only if Missed is.
 	Key K
@@ -46,13 +45,14 @@ type deletion[K comparable] struct {
 // as client-go does.
 type HandlerOptions struct {
 	// Name names the handler in logs, in [HandlerStatus] and in its HasSyncedChecker.
-	// The default is made from its type or functions.
+	// The default is made from its type or the names of its functions.
 	Name string
 	// Logger gets warnings about the handler. The default is klog.Background().
 	Logger *klog.Logger
 	// ResyncPeriod is the interval at which the handler receives an update of every object in the store. Zero
-	// is never, nil is the informer's default. A period is raised to one second and to the period in which
-	// the informer checks for due resyncs, which is fixed when it starts.
+	// means never, nil means the informer's default. A shorter period is raised to one second and to the
+	// period in which the informer checks for due resyncs, which is fixed when it starts. A period has no
+	// effect if the informer's own is zero.
 	ResyncPeriod *time.Duration
 	// Coalesce bounds the backlog by the number of objects: changes of an object that the handler has not
 	// received yet are merged into one. The handler then receives the latest state of each object, in the
@@ -62,12 +62,12 @@ type HandlerOptions struct {
 	Coalesce bool
 	// ContainPanics makes a panic of the handler an error that utilruntime handles,
 	// with the handler's name, whether or not utilruntime is configured to survive
-	// panics. The next notification follows at once. Panics are counted in
-	// [HandlerStatus] with and without ContainPanics.
+	// panics. The next notification follows at once. [HandlerStatus] counts panics
+	// with and without ContainPanics.
 	ContainPanics bool
 }
 
-// clientGoHandler calls a client-go handler, with client-go's tombstones.
+// clientGoHandler adapts a client-go handler: missed deletions become client-go's tombstones.
 type clientGoHandler[K comparable] struct {
 	handler cache.ResourceEventHandler
 	key     func(K) string
@@ -92,11 +92,11 @@ func (h clientGoHandler[K]) OnDelete(gone deletion[K]) {
 	}
 }
 
-// releaseHandler is a handler that hears of objects that leave an informer of a part, see [Part].
+// releaseHandler is a handler that is notified of objects that leave an informer with a [Part].
 type releaseHandler[T any] interface{ OnRelease(obj T) }
 
-// typedHandler calls a typed handler with objects that it gets as any. An object of
-// another type makes it panic.
+// typedHandler converts objects from any for a typed handler. It panics at an object of
+// another type.
 type typedHandler[T cache.Object] struct {
 	handler cache.TypedResourceEventHandler[T]
 }
@@ -139,8 +139,8 @@ func tombstoneOf(obj any) *cache.DeletedFinalStateUnknown {
 }
 
 // handlerName names a handler as client-go does: by its functions if it is one of
-// client-go's sets of functions, typed or not, else by its type. What client-go's own typed
-// informers wrap a handler in is not its name.
+// client-go's sets of functions, typed or not, else by its type. The wrapper of client-go's
+// own typed informers is skipped.
 func handlerName(handler any) string { return nameOfHandler(reflect.ValueOf(handler)) }
 
 func nameOfHandler(handler reflect.Value) string {
@@ -180,8 +180,8 @@ func typeName(handler reflect.Value) string {
 	return name
 }
 
-// functionNames returns the function or type in which all the functions are written,
-// or else all their names.
+// functionNames returns the function or type in which all the functions are declared, or
+// all their names if there is no single one.
 func functionNames(handler reflect.Value, functions ...reflect.Value) string {
 	var names, qualifiers []string
 	for _, function := range functions {

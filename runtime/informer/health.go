@@ -11,22 +11,22 @@ import (
 
 // HealthOptions define when an informer is unhealthy.
 type HealthOptions struct {
-	// FailingFor is how long lists and watches may keep failing. Zero is a minute.
+	// FailingFor is how long lists and watches may keep failing. Zero means a minute.
 	FailingFor time.Duration
-	// SilentFor is how long an open watch may deliver nothing, not even a bookmark. Zero is unlimited.
+	// SilentFor is how long an open watch may deliver nothing, not even a bookmark. Zero means unlimited.
 	SilentFor time.Duration
-	// Backlog is how many notifications may wait for a handler. Zero is unlimited.
+	// Backlog is how many notifications may wait for a handler. Zero means unlimited.
 	Backlog int
-	// Synced makes an informer unhealthy until it has synced, for a check of
-	// readiness.
+	// Synced makes an informer unhealthy until it has synced, for a readiness
+	// check.
 	Synced bool
 }
 
 // HealthCheck returns a check of informers for a health endpoint. It has the type of controller-runtime's
-// healthz.Checker and of the function that apiserver's healthz.NamedCheck takes. Its error tells for each
-// unhealthy informer why: it has stopped, it fails, or it violates one of the options. For an informer that
-// is not one of this package, it checks only whether it has stopped or synced. A nil informer is unhealthy.
-// The check is safe for concurrent use.
+// healthz.Checker and of the function that apiserver's healthz.NamedCheck takes. Its error gives the reason
+// for each unhealthy informer: it has stopped, it fails, or it violates one of the options. For an informer
+// of another package, it checks only whether it has stopped or synced. A nil informer is unhealthy. The check
+// is safe for concurrent use.
 func HealthCheck(options HealthOptions, informers ...cache.SharedInformer) func(*http.Request) error {
 	return func(*http.Request) error {
 		var errs []error
@@ -42,10 +42,10 @@ func HealthCheck(options HealthOptions, informers ...cache.SharedInformer) func(
 	}
 }
 
-// missing returns the error for the n-th of several informers, from 0, if it is nil.
+// missing returns the error for a nil informer: the n-th of several, counted from 0.
 func missing(n, of int) error { return fmt.Errorf("informer %d of %d: %w", n+1, of, errNil) }
 
-// defaultFailingFor is longer than a server takes to restart.
+// defaultFailingFor is longer than the restart of a server takes.
 const defaultFailingFor = time.Minute
 
 func (o HealthOptions) check(s Status, now time.Time) error {

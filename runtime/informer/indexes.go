@@ -12,18 +12,18 @@ import (
 )
 
 // IndexLabels indexes the objects of an informer by the values of labels, at any time before it has stopped.
-// Listers use such an index automatically: the cost of a selector that requires values of an indexed label is
-// that of its result. The index slows down writes about as much as any other. It is no error if a label is
-// indexed already. It is safe for concurrent use.
+// Listers use such an index automatically: for a selector that requires values of an indexed label, the cost
+// then depends only on the size of the result. The index slows down writes about as much as any other index.
+// A label that is indexed already is not an error. IndexLabels is safe for concurrent use.
 //
-// It returns an error if i was not made by a generated constructor: no lister would use the indexes.
+// It returns an error if i was not made by a generated constructor, since no lister would use the indexes.
 func IndexLabels(i cache.SharedInformer, labels ...string) error {
 	s, ok := shell.As[interface{ indexLabels([]string) error }](i)
 	if !ok {
 		return fmt.Errorf("index the labels of %T: %w", i, unsupported(i))
 	}
 	if slices.Contains(labels, "") {
-		return errors.New("index labels: one of them has no name, which no object's label has")
+		return errors.New("index labels: the name of a label is empty")
 	}
 	return s.indexLabels(labels)
 }
@@ -38,14 +38,14 @@ func IndexField[T cache.Object](i cache.SharedInformer, field string, values fun
 		return fmt.Errorf("index field %q of %T: %w", field, i, notOfType[T](i))
 	}
 	if field == "" {
-		return errors.New("index a field: it has no name, give the one that selectors will ask for")
+		return errors.New("index a field: its name is empty, pass the name that field selectors will use")
 	}
 	return core.AddIndexes(map[string]func(T) []string{store.FieldIndex(field): values})
 }
 
 func (s *shared[K]) indexLabels(labels []string) error {
 	if _, read := any(s.indexer).(store.Backed[cache.ObjectName]); !read {
-		return fmt.Errorf("index the labels of %T: listers read no indexes of such informers", s)
+		return fmt.Errorf("index the labels of %T: listers don't read the indexes of such informers", s)
 	}
 	return s.core.beforeStop(func() error {
 		missing := map[string]store.IndexFunc{}
@@ -58,8 +58,8 @@ func (s *shared[K]) indexLabels(labels []string) error {
 	})
 }
 
-// untypedIndexes makes typed index functions take objects as any. It keeps nil functions
-// nil, so that AddIndexes refuses them.
+// untypedIndexes converts typed index functions to functions of any. It keeps nil
+// functions nil, so that AddIndexes refuses them.
 func untypedIndexes[T any](indexes map[string]func(T) []string) map[string]store.IndexFunc {
 	untyped := make(map[string]store.IndexFunc, len(indexes))
 	for name, function := range indexes {

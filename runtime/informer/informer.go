@@ -30,8 +30,8 @@ type config[K comparable] struct {
 	// keys computes the keys of objects. An object without a key is reported and not
 	// stored.
 	keys indexer.Keys[K]
-	// resyncPeriod is the default for handlers. Zero means no resyncs, unless a
-	// handler asks for them before the start.
+	// resyncPeriod is the default for handlers. If it is zero, the informer never
+	// resyncs, whatever period a handler requests.
 	resyncPeriod time.Duration
 	Tuning
 	// identifier returns the informer's identity in metrics. It is called when the
@@ -41,10 +41,10 @@ type config[K comparable] struct {
 	// metricsProvider makes the metrics. The default is the provider that was given
 	// to SetMetricsProvider.
 	metricsProvider cache.InformerMetricsProvider
-	// name names the informer in statuses, errors and logs. The default is made of
-	// subject, which says what the informer caches. The default of that is typeName.
+	// name names the informer in statuses, errors and logs. Its default is made from
+	// subject, which is what the informer caches. The default of subject is typeName.
 	name, subject string
-	// resource and namespace are what the informer lists, if that is known.
+	// resource and namespace are what the informer lists, if known.
 	resource  schema.GroupVersionResource
 	namespace string
 	// typeName names the objects' type.
@@ -54,13 +54,13 @@ type config[K comparable] struct {
 	description string
 }
 
-// informer keeps a store equal to a collection on a server, and tells handlers
+// informer keeps a store equal to a collection on a server, and notifies handlers
 // of every change. All methods are safe for concurrent use.
 //
 // For each object, the states in the store are a subsequence of the server's, in
 // order. A list becomes visible in the store as a whole. Each handler gets every
 // change that the writer makes once, in order, after the change is visible in the
-// store and its indexes; what is written through the indexer reaches no handler.
+// store and its indexes; writes through the indexer reach no handler.
 // Handlers don't wait for each other, and there is no order between them.
 //
 // Locks are taken in this order: mu, joining, the store's own. The package's
@@ -70,7 +70,7 @@ type informer[K comparable] struct {
 	store  *store.Store[K]
 	log    *changeLog[K]
 
-	// hasSynced is closed once the first list is in the store.
+	// hasSynced is closed once the first list is in the store, or a change if the source has no initial list.
 	hasSynced chan struct{}
 
 	// joining is held while the store and the log change together, and while a
@@ -82,12 +82,12 @@ type informer[K comparable] struct {
 	// readers counts the goroutines that call handlers.
 	readers sync.WaitGroup
 	waiters waiters
-	// ended is closed when the informer stops, and never if it doesn't start.
+	// ended is closed when the informer stops. It stays open if the informer never starts.
 	ended chan struct{}
-	// deletionsSeen is the sequence number of the last deletion by the informer's
-	// client up to which the store shows all of them.
+	// deletionsSeen is a sequence number: the store shows all deletions by the
+	// informer's client up to it.
 	deletionsSeen atomic.Uint64
-	// failures announces failed lists and watches to the waits for the sync.
+	// failures announces failed lists and watches to WaitForSyncOr.
 	failures broadcast
 
 	mu               sync.Mutex
@@ -96,14 +96,14 @@ type informer[K comparable] struct {
 	onWatchError     func(context.Context, error)
 	reflector        reader
 	queue            *deltafifo.DeltaFIFO[K]
-	// part is not nil for an informer of a part. It is set before the start.
+	// part is nil unless the informer caches only a part of its objects, see [Part]. It is set before the start.
 	part *part
 	// resyncCheckPeriod is how often the running informer checks whether a resync
-	// is due. Zero is never.
+	// is due. Zero means never.
 	resyncCheckPeriod time.Duration
 }
 
-// reader fills the queue: a reflector, or the feeds of an informer of a part.
+// reader fills the queue: a reflector, or the feeds of an informer with a [Part].
 type reader interface {
 	Run(context.Context)
 	LastSyncResourceVersion() string
@@ -111,7 +111,7 @@ type reader interface {
 	ClientGoStub() *cache.Reflector
 }
 
-// newInformer makes an informer. It does nothing until Run.
+// newInformer makes an informer, which does nothing until Run.
 func newInformer[K comparable](config config[K]) *informer[K] {
 	config.subject = cmp.Or(config.subject, config.typeName)
 	config.name = cmp.Or(config.name, "informer of "+config.subject)
@@ -200,11 +200,12 @@ func (i *informer[K]) IsStopped() bool {
 	return i.stopped
 }
 
-// Run lists and watches until ctx is done. It returns after every goroutine that it started has ended, those
-// that call handlers included, and drops what handlers have not received by then. Only a list function that
-// hasn't returned a second after the end of its context is left behind, and nothing of its list is used. An
-// informer runs once: a second call logs a warning and returns at once. If an index function panics, Run
-// panics without waiting for its goroutines, unless utilruntime is configured to survive panics.
+// Run lists and watches until ctx is done. It returns after every goroutine that it started has ended,
+// including those that call handlers, and drops the notifications that handlers have not received by then.
+// The one exception is a list function that hasn't returned a second after the end of its context: Run
+// doesn't wait for it and ignores its list. An informer runs once: a second call logs a warning and returns
+// at once. If an index function panics, Run panics without waiting for its goroutines, unless utilruntime is
+// configured to survive panics.
 func (i *informer[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {
@@ -218,8 +219,7 @@ func (i *informer[K]) Run(ctx context.Context) {
 	detector.compareLast()
 }
 
-// runUntil pumps until ctx is done. It stops the informer when it returns, and also
-// when it panics.
+// runUntil pumps until ctx is done. It stops the informer when it returns or panics.
 func (i *informer[K]) runUntil(ctx context.Context, detector *mutationDetector) {
 	defer i.stop()
 	i.pump(ctx, detector)
@@ -245,7 +245,7 @@ func (i *informer[K]) pump(ctx context.Context, detector *mutationDetector) {
 	}
 	for w.takeBatch(ctx, queue) {
 	}
-	// Not deferred: a panic of the writer must not wait for goroutines that go on.
+	// Not deferred: a panic of the writer must not wait for goroutines that are still running.
 	running.Wait()
 }
 
@@ -276,8 +276,8 @@ func (i *informer[K]) stop() {
 // the informer has stopped.
 //
 // The handler's resync period is the requested one, raised to a second and to the informer's resync check
-// period. The latter is fixed at the start: the shortest period that a handler has requested by then, or the
-// informer's own.
+// period. The latter is fixed at the start: it is the shortest period that a handler has requested by then,
+// or the informer's own if that is shorter or zero. If it is zero, there are no resyncs.
 func (i *informer[K]) addHandler(handler handler[K], options HandlerOptions) (*registration[K], error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -335,8 +335,8 @@ func (i *informer[K]) register(r *registration[K]) {
 }
 
 // RemoveHandler ends the delivery to a handler and drops its backlog. It may be called more than once, and by
-// the handler itself. It doesn't wait for an active call: the registration's ShutdownChan is closed when that
-// has returned.
+// the handler itself. It doesn't wait for a call of the handler to return; the registration's ShutdownChan is
+// closed once it has.
 func (i *informer[K]) RemoveHandler(r *registration[K]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -357,9 +357,9 @@ func (i *informer[K]) setHandlers(handlers []*registration[K]) {
 // minResyncPeriod is the least period that a handler gets, as in client-go.
 const minResyncPeriod = time.Second
 
-// resyncPeriodFor returns the period that a new handler counts as having asked for
-// if it asks for wanted. Before the start, a period below the resync check period
-// lowers that; after the start, the period is raised to it. The caller holds mu.
+// resyncPeriodFor returns the period to record as requested for a new handler that
+// requests wanted. Before the start, a period below the resync check period lowers the
+// latter; after the start, the period is raised to it. The caller holds mu.
 func (i *informer[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) time.Duration {
 	if wanted <= 0 {
 		return wanted
@@ -385,7 +385,7 @@ func (i *informer[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) 
 	return wanted
 }
 
-// effectivePeriod returns the period that a handler gets if it requested one and the
+// effectivePeriod returns the resync period of a handler that requested one, if the
 // informer checks for due resyncs every check.
 func effectivePeriod(requested, check time.Duration, logger klog.Logger) time.Duration {
 	switch {
@@ -404,8 +404,8 @@ func effectivePeriod(requested, check time.Duration, logger klog.Logger) time.Du
 	}
 }
 
-// resyncDue says whether a resync is due for any handler. It also decides which
-// handlers get unchanged updates until it is called again.
+// resyncDue reports whether a resync is due for any handler. It also decides which
+// handlers get unchanged updates until the next call.
 func (i *informer[K]) resyncDue(now time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()

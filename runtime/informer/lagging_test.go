@@ -16,7 +16,7 @@ import (
 // delay is the time by which a watch lags behind the server.
 const delay = 500 * time.Millisecond
 
-// lagging is a client of a server whose watches lag. It remembers what was written through it.
+// lagging is a client of a server whose watches lag. It records the writes made through it.
 type lagging struct {
 	*server
 	// highest has the highest version by namespace, and for all under "".

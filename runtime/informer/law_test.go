@@ -17,7 +17,7 @@ import (
 )
 
 // TestEveryChangeOnceInOrder does everything that an informer allows, randomly and concurrently, and checks
-// each handler's view of it.
+// that each handler receives every change once and in order.
 func TestEveryChangeOnceInOrder(t *testing.T) {
 	for seed := range uint64(25) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {

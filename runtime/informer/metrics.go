@@ -8,14 +8,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/metrics"
 )
 
-// SetMetricsProvider sets the provider for informers that start from now on and have
+// SetMetricsProvider sets the provider for informers that start after the call and have
 // none of their own. Only the first call has an effect. client-go's function of this name
-// sets a provider for client-go's informers only, which this package can't read. It is
-// safe for concurrent use.
+// sets a provider for client-go's informers only, which this package can't read.
+// SetMetricsProvider is safe for concurrent use.
 func SetMetricsProvider(provider cache.InformerMetricsProvider) { metrics.SetProvider(provider) }
 
-// informerMetrics are the metrics of an informer, published when client-go publishes
-// them. A nil *informerMetrics does nothing.
+// informerMetrics are the metrics of an informer, updated at the same points as in
+// client-go. A nil *informerMetrics does nothing.
 type informerMetrics struct {
 	length  cache.GaugeMetric
 	latency cache.HistogramMetric
@@ -38,7 +38,7 @@ func newMetrics[K comparable](config config[K]) *informerMetrics {
 	}
 }
 
-// queued publishes how many deltas wait between the reflector and the store.
+// queued publishes how many deltas the queue holds.
 func (m *informerMetrics) queued(queue interface{ Len() int }) {
 	if m != nil {
 		m.length.Set(float64(queue.Len()))
@@ -61,7 +61,8 @@ func (m *informerMetrics) observe(taken time.Time) {
 	}
 }
 
-// version shows the version of a store, which it asks only if there are metrics.
+// version publishes the version of a store. It reads the version only if there are
+// metrics.
 func (m *informerMetrics) version(store interface{ ResourceVersion() string }) {
 	if m != nil {
 		metrics.SetVersion(m.store, store.ResourceVersion())

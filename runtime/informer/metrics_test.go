@@ -119,8 +119,8 @@ func cutName(metric string) (kind, name, resource string) {
 	return kind, name, resource
 }
 
-// processProvider becomes the provider of the process, permanently, by the first of two settings.
-// firstProvider makes both, once in a run of the tests, and returns the previous provider.
+// processProvider is the provider of the process, set by the first of two calls of SetMetricsProvider.
+// firstProvider makes both calls, once in a run of the tests, and returns the previous provider.
 var (
 	processProvider = &gauges{values: map[string]float64{}}
 	firstProvider   = sync.OnceValue(func() cache.InformerMetricsProvider {

@@ -23,8 +23,7 @@ type model struct {
 	// objects has the versions by name.
 	objects map[string]string
 	initial bool
-	// latest is set if the handler coalesces: then the last state that it knew of a deleted object need not
-	// be the last of all.
+	// latest is set if the handler coalesces: it may then have missed the last states of a deleted object.
 	latest bool
 	// synced is set when a loop has reached the end of the initial list.
 	synced bool
@@ -35,7 +34,7 @@ func newModel(t *testing.T, i made, pause func()) *model {
 		objects: map[string]string{}, initial: true}
 }
 
-// enter checks what holds for every call. It returns a function that ends the call.
+// enter checks the conditions of every call. It returns a function that ends the call.
 func (m *model) enter(obj *configMap, gone bool) func() {
 	if m.inside.Add(1) != 1 {
 		m.t.Error("two calls of one handler at the same time")

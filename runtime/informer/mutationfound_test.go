@@ -20,8 +20,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestMutationIsFound checks that, with client-go's switch on, a change to a cached object ends the process,
-// whichever way the object arrived.
+// TestMutationIsFound checks that, with KUBE_CACHE_MUTATION_DETECTOR on, a change of a cached object ends the
+// process, whichever way the object arrived.
 func TestMutationIsFound(t *testing.T) {
 	const way = "WAY_OF_THE_OBJECT"
 	if os.Getenv(way) != "" {

@@ -16,14 +16,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
 
-// mutationDetector finds code that modifies the shared objects of an informer. It keeps
-// a copy of objects that the informer hands out and compares them with it. A nil
-// detector does nothing.
+// mutationDetector finds code that modifies the shared objects of an informer. It copies
+// objects that the informer hands out and compares them with the copies. A nil detector
+// does nothing.
 //
 // KUBE_CACHE_MUTATION_DETECTOR=true makes it copy every object, which doubles their
-// memory, and panic when it finds a difference, as with client-go. With a sample it
-// copies some objects and reports differences, the last ones when the informer has
-// stopped.
+// memory, and panic when it finds a difference, as with client-go. With
+// Tuning.MutationSample it copies some objects and reports differences, the last ones
+// when the informer has stopped.
 type mutationDetector struct {
 	name string
 	// every is n if one in n objects is copied, period how often objects are compared.
@@ -45,8 +45,8 @@ type mutationDetector struct {
 type watchedObject struct{ object, copy runtime.Object }
 
 const (
-	// comparePeriod is how often objects are compared, retainPeriod how long an
-	// object is compared at least after it was handed out. Both are client-go's.
+	// comparePeriod is how often objects are compared, retainPeriod for how long at
+	// least after they were handed out. Both are client-go's.
 	comparePeriod = time.Second
 	retainPeriod  = 2 * time.Minute
 	// samplePeriod is comparePeriod for samples.
@@ -74,7 +74,7 @@ func newMutationDetector(name string, tuning Tuning) *mutationDetector {
 	return d
 }
 
-// nameOf returns the namespace/name of an object, "" if it has no metadata.
+// nameOf returns the namespace/name of an object, or "" if it has no metadata.
 func nameOf(obj runtime.Object) string {
 	name, err := indexer.ObjectName(obj)
 	if err != nil {
@@ -99,7 +99,7 @@ func (d *mutationDetector) add(obj any) {
 	}
 }
 
-// samples says whether to watch the next object.
+// samples reports whether to watch the next object.
 func (d *mutationDetector) samples() bool {
 	if d.every == 1 {
 		return true
@@ -113,8 +113,8 @@ func (d *mutationDetector) samples() bool {
 	return true
 }
 
-// run compares once in each period until done is closed. Its panic is not caught: the
-// detector was turned on to end the process.
+// run compares once in each period until done is closed. A panic is not caught: with
+// KUBE_CACHE_MUTATION_DETECTOR the detector is meant to end the process.
 func (d *mutationDetector) run(done <-chan struct{}) {
 	if d == nil {
 		return
@@ -136,8 +136,8 @@ func (d *mutationDetector) run(done <-chan struct{}) {
 }
 
 // compareLast compares sampled objects once more, after run and all handlers have ended,
-// for informers that live shorter than a period, as in tests. Without a sample it does
-// nothing, as with client-go.
+// for informers that run for less than a period, as in tests. Like client-go's, a
+// detector of all objects doesn't compare at the end.
 func (d *mutationDetector) compareLast() {
 	if d != nil && d.report != nil {
 		d.compare()

@@ -17,8 +17,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestNilInformer checks that, for a nil informer, every function that returns an error returns one which
-// names the cause, and that none panics.
+// TestNilInformer checks that, for a nil informer, every function that returns an error returns one that
+// gives the cause, and that no function panics.
 func TestNilInformer(t *testing.T) {
 	ours := newServer().ours(informer.Options{})
 	for name, none := range map[string]cache.SharedIndexInformer{
@@ -64,15 +64,15 @@ func TestNilInformer(t *testing.T) {
 	}
 }
 
-// TestNoGivingUp checks that a nil giveUp is an error, even before any failure.
+// TestNoGivingUp checks that a nil giveUp causes an error, even without a failure.
 func TestNoGivingUp(t *testing.T) {
 	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(informer.Options{}))
-	if err == nil || !strings.Contains(err.Error(), "no function to call") {
+	if err == nil || !strings.Contains(err.Error(), "the function is nil") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestRefused checks that an invalid argument is an error that describes what is wrong.
+// TestRefused checks that an invalid argument causes an error that describes what is wrong.
 func TestRefused(t *testing.T) {
 	i := newServer().ours(informer.Options{})
 	for want, err := range map[string]error{
@@ -82,8 +82,8 @@ func TestRefused(t *testing.T) {
 			i, informer.Tuning{InitialEventsTimeout: -time.Second}),
 		"MutationSample is -5": informer.Configure(
 			i, informer.Tuning{MutationSample: -5}),
-		"one of them has no name": informer.IndexLabels(i, "app", ""),
-		"it has no name": informer.IndexField(
+		"the name of a label is empty": informer.IndexLabels(i, "app", ""),
+		"its name is empty": informer.IndexField(
 			i, "", func(*configMap) []string { return nil }),
 		"the informer holds *v1.ConfigMap, not *v1.Secret": informer.IndexField(
 			i, "f", func(*corev1.Secret) []string { return nil }),
@@ -94,7 +94,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	if informer.HasIndex(i, store.LabelIndex("app")) {
-		t.Error("of labels that were refused one is indexed")
+		t.Error("one of the refused labels is indexed")
 	}
 }
 

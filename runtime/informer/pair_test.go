@@ -20,7 +20,7 @@ type pair struct {
 	server *server
 	ours   made
 	theirs cache.SharedIndexInformer
-	// handlers has them by number. Removed ones stay, to check that they receive nothing.
+	// handlers has all handlers by number. Removed ones stay, to check that they receive nothing.
 	handlers []*handlerPair
 	// calls counts the calls of handlers.
 	calls int
@@ -46,7 +46,7 @@ func (p *pair) start() {
 	p.stop = func() { cancel(); <-done; <-done; p.stop = nil }
 }
 
-// handle adds a handler; a negative period requests the default. Every other one of ours is typed.
+// handle adds a handler. A negative period means the default. Every other one of our handlers is typed.
 func (p *pair) handle(resync time.Duration) *handlerPair {
 	p.t.Helper()
 	h := &handlerPair{number: len(p.handlers), ours: &recorder{}, theirs: &recorder{}}

@@ -21,7 +21,7 @@ func survivePanics(t *testing.T) {
 	t.Cleanup(func() { utilruntime.ReallyCrash = true })
 }
 
-// TestPanicInHandler checks that, where a process survives panics, the notification is lost, the next one
+// TestPanicInHandler checks that, if the process survives panics, the notification is lost, the next one
 // follows after a second, and the handler has synced.
 func TestPanicInHandler(t *testing.T) {
 	survivePanics(t)
@@ -56,7 +56,7 @@ func TestPanicInHandler(t *testing.T) {
 	})
 }
 
-// TestPanicInTheMiddle checks that of a list, the handler misses only the object at which it panics.
+// TestPanicInTheMiddle checks that a handler misses only the object of a list at which it panics.
 func TestPanicInTheMiddle(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestPanicInTheMiddle(t *testing.T) {
 	})
 }
 
-// TestPanicInIndexFunction checks that, where a process survives panics, a change that can't be indexed is
+// TestPanicInIndexFunction checks that, if the process survives panics, a change that can't be indexed is
 // lost and later ones aren't.
 func TestPanicInIndexFunction(t *testing.T) {
 	survivePanics(t)
@@ -195,8 +195,8 @@ func TestContainedPanics(t *testing.T) {
 	}
 }
 
-// TestPanicEndsRun checks that, where a process does not survive panics, the panic of an index function
-// reaches the caller of Run, whether or not a handler is busy.
+// TestPanicEndsRun checks that, if the process doesn't survive panics, the panic of an index function reaches
+// the caller of Run, whether or not a handler is busy.
 func TestPanicEndsRun(t *testing.T) {
 	for name, live := range map[string]bool{"the first list": false, "an event": true} {
 		t.Run(name, func(t *testing.T) {

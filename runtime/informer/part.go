@@ -15,31 +15,31 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// Part says which part of its objects an informer caches. All methods are safe for concurrent use.
+// Part controls which part of the objects an informer caches. All methods are safe for concurrent use.
 //
-// Objects whose hashes are in the ranges come into the cache and leave it as with any informer. When ranges
-// are added, their objects are listed, from the newest state, and become visible together; handlers hear of
-// them as additions. When ranges are taken away, their objects leave the cache, and handlers don't hear of
-// that as deletions: nothing was deleted. A handler that has a method OnRelease(obj T), or OnRelease(obj any)
-// if it isn't typed, hears of it there; a loop over [Core.Events] receives Released.
+// Objects whose hashes are in the ranges enter and leave the cache as with any informer. When ranges are
+// added, their objects are listed, from the newest state, and become visible together; handlers receive
+// additions. When ranges are removed, their objects leave the cache. Handlers receive no deletions, since
+// nothing was deleted. If a handler has a method OnRelease(obj T), or OnRelease(obj any) for an untyped
+// handler, it is called for each of these objects; a loop over [Core.Events] receives Released.
 //
-// Requests carry a selector of the ranges. Servers that don't filter by it (it takes 1.36 or later, and the
-// feature gate ShardedListAndWatch) send all objects; the informer drops what isn't in its ranges.
+// Requests carry a selector of the ranges. Filtering takes a server of 1.36 or later with the feature gate
+// ShardedListAndWatch. Other servers send all objects, and the informer drops those outside its ranges.
 //
 // While ranges are being added, the version of the cache, which [WaitForVersion] waits for, is one that all
-// ranges have passed whose objects are there. It may be lower than before.
+// ranges in the cache have reached. It may be lower than before.
 type Part struct{ core partial }
 
 // PartStatus is the state of a Part.
 type PartStatus struct {
-	// Wanted are the ranges that were set, Held those of them whose objects are in the cache.
+	// Wanted are the ranges that were set, Held the part of them whose objects are in the cache.
 	Wanted, Held shard.Ranges
-	// Feeds is how many lists or watches the informer has at the server. It is more than one for a while
-	// after ranges were added, and for good with fake clientsets, whose objects have no versions.
+	// Feeds is how many lists or watches the informer has open. It is more than one for a while after ranges
+	// were added. With fake clientsets, whose objects have no versions, it stays above one.
 	Feeds int
-	// Lists and Watches say whether the server filters them: "filtered", "whole" or "unknown".
+	// Lists and Watches are "filtered" if the server filters them, "whole" if it doesn't, or "unknown".
 	Lists, Watches string
-	// Err is not nil if the server has refused the selector. The informer then reads nothing more.
+	// Err is not nil if the server has refused the selector. The informer then stops reading.
 	Err error
 }
 
@@ -51,11 +51,12 @@ type partial interface {
 	waitForRanges(context.Context, shard.Ranges) error
 }
 
-var errPart = errors.New("it is an informer of a part already")
+var errPart = errors.New("the informer has a Part already")
 
-// Shard makes i an informer of a part of its objects: those whose hashes of a field are in some ranges, at
-// first none. Without ranges it lists and watches nothing, and has synced when it has started. With
-// [shard.ByUID], transform functions must keep the UID.
+// Shard restricts i to a part of its objects: those whose hash of the field by is in the ranges of the
+// returned Part. There are no ranges until SetRanges is called. An informer without ranges lists and watches
+// nothing, and has synced as soon as it has started. With [shard.ByUID], transform functions must keep the
+// UID.
 //
 // It returns an error if i has started or has a Part already, or if the server can't hash the field. The
 // error is [ErrUnsupportedInformer] if i is not an informer of this package.
@@ -74,13 +75,13 @@ func Shard(i cache.SharedInformer, by shard.Field) (*Part, error) {
 	return &Part{core}, nil
 }
 
-// SetRanges replaces the ranges, at any time. It returns before the objects are there or have left; see
-// WaitFor. It returns an error if the server has refused the selector.
+// SetRanges replaces the ranges, at any time. It returns before the objects have entered or left the cache,
+// see WaitFor. It returns an error if the server has refused the selector.
 func (p *Part) SetRanges(ranges ...shard.Range) error { return p.core.setRanges(shard.Join(ranges...)) }
 
-// WaitFor waits until the objects of some ranges are in the cache. It returns the cause of ctx's end if that
-// comes first, [ErrStopped] if the informer stops, and the error of the status if the server refuses the
-// selector. If the ranges are taken away it goes on waiting.
+// WaitFor waits until the objects of the ranges are in the cache. If ctx ends first, it returns the cause; if
+// the informer stops first, [ErrStopped]; and if the server refuses the selector, PartStatus.Err. If the
+// ranges are removed, it keeps waiting.
 func (p *Part) WaitFor(ctx context.Context, ranges ...shard.Range) error {
 	return p.core.waitForRanges(ctx, shard.Join(ranges...))
 }
@@ -88,11 +89,11 @@ func (p *Part) WaitFor(ctx context.Context, ranges ...shard.Range) error {
 // Status returns the state of the part.
 func (p *Part) Status() PartStatus { return p.core.partStatus() }
 
-// part is what an informer of a part has.
+// part is the state behind a Part.
 type part struct {
 	field shard.Field
 	mu    sync.Mutex
-	// ranges are those that were set before the start.
+	// ranges are the ranges that were set before the start.
 	ranges shard.Ranges
 	// group is nil until the start.
 	group *feeds.Group
@@ -103,7 +104,7 @@ func (p *part) start(source sources.Source, sink feeds.Sink, options reflector.O
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.group = feeds.New(source, sink, feeds.Options{Field: p.field, Reflector: options})
-	_ = p.group.SetRanges(p.ranges) // It hasn't failed yet.
+	_ = p.group.SetRanges(p.ranges) // It can't fail before the group runs.
 	return p.group
 }
 
@@ -130,7 +131,7 @@ func (p *part) status() PartStatus {
 	}
 }
 
-// isNothing reports whether no objects are wanted. A part that is nil is all objects.
+// isNothing reports whether there are no ranges. A nil part means all objects.
 func (p *part) isNothing() bool { return p != nil && len(p.status().Wanted) == 0 }
 
 func (s *shared[K]) makePart(by shard.Field) error {

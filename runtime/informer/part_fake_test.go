@@ -23,9 +23,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// fakeWorld is a fake clientset, an informer of a part of its objects, and a handler that keeps what it is
-// told. Lists of the fake have versions, objects only if a test sets them. Its watches begin with what was
-// written since the version that they are from, but a deletion while no watch is open is never sent.
+// fakeWorld is a fake clientset, an informer of a part of its objects, and a handler that records its events.
+// Lists of the fake have versions, objects only if a test sets them. Its watches begin with the writes since
+// their version, but a deletion while no watch is open is never sent.
 type fakeWorld struct {
 	t       *testing.T
 	tracker clienttesting.ObjectTracker
@@ -39,7 +39,7 @@ type fakeWorld struct {
 	writes int
 	// version is the resourceVersion of objects that are written.
 	version string
-	// onWatch, if not nil, is called once when a watch is opened, before that begins.
+	// onWatch, if not nil, is called once when a watch is requested, before the watch begins.
 	onWatch func()
 }
 
@@ -83,7 +83,7 @@ func inFakeBubble(t *testing.T, by shard.Field, f func(*fakeWorld)) {
 	})
 }
 
-// writeOf tells an object from all others, and from itself at other times.
+// writeOf identifies a state of an object.
 func writeOf(o *shopv1.Bakery) string { return fmt.Sprint(o.UID, " of write ", o.Generation) }
 
 func (w *fakeWorld) OnAdd(obj any, _ bool) { w.change("addition", "", obj) }
@@ -100,7 +100,7 @@ func (w *fakeWorld) OnDelete(obj any) {
 
 func (w *fakeWorld) OnRelease(obj any) { w.leave("release", obj) }
 
-// change checks what a handler is told against what it was told before.
+// change checks an event of the handler against the earlier events.
 func (w *fakeWorld) change(what, before string, obj any) {
 	o := obj.(*shopv1.Bakery)
 	if had := w.told[nameOf(o)]; had != before {
@@ -117,7 +117,7 @@ func (w *fakeWorld) leave(what string, obj any) {
 	delete(w.told, nameOf(o))
 }
 
-// get returns an object of the fake, nil if there is none.
+// get returns an object of the fake, or nil.
 func (w *fakeWorld) get(namespace, name string) *shopv1.Bakery {
 	o, err := w.tracker.Get(bakeries, namespace, name)
 	if err != nil {
@@ -160,7 +160,7 @@ func (w *fakeWorld) set(ranges shard.Ranges) {
 	}
 }
 
-// check compares the store and what the handler was told with the fake, when nothing is under way.
+// check compares the store and the handler's events with the fake, when nothing is under way.
 func (w *fakeWorld) check() {
 	w.t.Helper()
 	synctest.Wait()
@@ -182,7 +182,7 @@ func (w *fakeWorld) check() {
 		w.t.Fatalf("after write %d the store has\n%v, the fake\n%v\n%+v", w.writes, stored, want, status)
 	}
 	if !maps.Equal(w.told, want) {
-		w.t.Fatalf("after write %d a handler was told of\n%v, the fake has\n%v", w.writes, w.told, want)
+		w.t.Fatalf("after write %d the handler has received\n%v, the fake has\n%v", w.writes, w.told, want)
 	}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	cancel()
@@ -209,9 +209,9 @@ func TestPartOfFake(t *testing.T) {
 
 // step writes objects, changes the ranges, or does one while the other is under way.
 //
-// What it doesn't do is what nobody can put right without versions. It writes no object twice: two watches
-// bring the end of an object and the beginning of the next of its name in any order. For the same reason it
-// releases nothing then: the end might come after the release.
+// It avoids what no informer can resolve without versions. It writes no object twice: two watches may deliver
+// the deletion of an object and the addition of its successor in any order. For the same reason it releases
+// nothing meanwhile: the deletion might arrive after the release.
 func (w *fakeWorld) step(r *rand.Rand) {
 	names := r.Perm(12)
 	writes := r.IntN(4)
@@ -233,7 +233,7 @@ func (w *fakeWorld) step(r *rand.Rand) {
 		wanted = changes[i]
 		kept = kept.Minus(kept.Minus(wanted))
 	}
-	// What has been watched all along may be deleted while a watch of something else is opened.
+	// An object that is already watched may be deleted while another watch is opened.
 	namespace, name := nameOfBakery(names[writes])
 	w.onWatch = func() {
 		if o := w.get(namespace, name); o != nil && kept.Contains(w.by.Hash(o)) {
@@ -264,8 +264,8 @@ func (w *fakeWorld) write(r *rand.Rand, n int) {
 	}
 }
 
-// TestVersionsThatEnd checks that what has no version is seen although two watches of what has versions have
-// become one, which leaves out what one of them has brought already.
+// TestVersionsThatEnd checks that objects without versions are stored although two watches of objects with
+// versions were joined into one, which drops the events that one of the two has already delivered.
 func TestVersionsThatEnd(t *testing.T) {
 	inFakeBubble(t, shard.ByNamespace, func(w *fakeWorld) {
 		w.version = "1"

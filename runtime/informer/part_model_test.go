@@ -26,7 +26,7 @@ import (
 
 type partServer = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
 
-// partWorld is a server, an informer of a part of its objects, and a handler that keeps what it is told.
+// partWorld is a server, an informer of a part of its objects, and a handler that records its events.
 type partWorld struct {
 	t      *testing.T
 	server *partServer
@@ -90,8 +90,8 @@ func (w *partWorld) set(ranges shard.Ranges) {
 	synctest.Wait()
 }
 
-// settle gives the informer time to become current: its back-off ends, and bookmarks arrive. A fault that
-// waited for the next request may hit late.
+// settle gives the informer time to become current: its back-off ends, and bookmarks arrive. A fault that was
+// planned for the next request may occur late.
 func (w *partWorld) settle() {
 	for n := 0; n < 6 || n < 30 && w.server.Watches() != min(len(w.part.Status().Wanted), 1); n++ {
 		bubble.Advance(time.Minute)
@@ -133,7 +133,7 @@ func (w *partWorld) check(what string) {
 	}
 	for i, h := range w.handlers {
 		if got := h.objects; !maps.Equal(got, want) {
-			w.t.Fatalf("%s: handler %d was told of\n%v, the server has\n%v", what, i, got, want)
+			w.t.Fatalf("%s: handler %d has received\n%v, the server has\n%v", what, i, got, want)
 		}
 	}
 	feeds := min(len(status.Wanted), 1)
@@ -153,8 +153,8 @@ func (w *partWorld) check(what string) {
 	}
 }
 
-// partHandler replays what it is told. It is told of each object in order, of no deletion that the server
-// hasn't made, and of nothing that it can't apply.
+// partHandler applies its events to a copy. It checks that the events of each object arrive in order, that it
+// receives no deletion that the server hasn't made, and that it can apply each event.
 type partHandler struct {
 	w       *partWorld
 	objects map[string]string
@@ -365,7 +365,7 @@ func (w *partWorld) slow(r *rand.Rand) {
 	})
 }
 
-// requestsOf returns the requests since the last call, without what is the same in all.
+// requestsOf returns the requests since the last call, without the part that all have in common.
 func (w *partWorld) requestsOf() string {
 	var lines []string
 	for _, r := range w.server.Requests() {

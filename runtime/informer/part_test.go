@@ -54,8 +54,8 @@ func (w *partWorld) expectRequests(what, want string) {
 	}
 }
 
-// TestPartWithoutRanges checks that nothing is requested without ranges, and that the informer has synced
-// then, with nothing to wait for.
+// TestPartWithoutRanges checks that an informer without ranges requests nothing, has synced, and that waits
+// return at once.
 func TestPartWithoutRanges(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		w.start()
@@ -80,8 +80,8 @@ func TestPartWithoutRanges(t *testing.T) {
 	})
 }
 
-// TestNarrowing checks that ranges that are taken away cost no request: their objects leave the store and are
-// released, later events of them are dropped, and the next watch asks for less, from where the last one was.
+// TestNarrowing checks that removing ranges causes no request: their objects leave the store and are
+// released, their later events are dropped, and the next watch selects less, from the last one's version.
 func TestNarrowing(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		low, _ := w.halves()
@@ -110,8 +110,8 @@ func TestNarrowing(t *testing.T) {
 	})
 }
 
-// TestWidening checks that added ranges cost one list of them, from the newest state, and that one watch
-// remains, from a version that both feeds had passed.
+// TestWidening checks that adding ranges causes one list of them, from the newest state, and that one watch
+// remains, from a version that both feeds had reached.
 func TestWidening(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		low, high := w.halves()
@@ -128,7 +128,7 @@ func TestWidening(t *testing.T) {
 		if s := w.part.Status(); !s.Held.Equal(shard.All()) || s.Feeds != 2 || len(w.stored()) != 12 {
 			w.t.Errorf("%+v, %d objects", s, len(w.stored()))
 		}
-		// What is waited for has been passed by one feed only.
+		// Only one feed has reached the version that is waited for.
 		if at := w.informer.LastSyncResourceVersion(); at != before {
 			w.t.Errorf("it is at %s, one feed at %s", at, before)
 		}
@@ -136,7 +136,7 @@ func TestWidening(t *testing.T) {
 			ctx, cancel := context.WithCancel(w.t.Context())
 			cancel()
 			if err := informer.WaitForVersion(ctx, w.informer, version); !errors.Is(err, context.Canceled) {
-				w.t.Errorf("version %s, which one feed hasn't passed: %v", version, err)
+				w.t.Errorf("version %s, which one feed hasn't reached: %v", version, err)
 			}
 		}
 		waits(listed)
@@ -154,8 +154,8 @@ func TestWidening(t *testing.T) {
 	})
 }
 
-// TestEndedFeedsTellNothing checks that what a feed has read, when it and another become one, isn't told
-// twice.
+// TestEndedFeedsTellNothing checks that events that a feed has read when it is joined with another are not
+// reported twice.
 func TestEndedFeedsTellNothing(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		low, _ := w.halves()
@@ -176,8 +176,8 @@ func TestEndedFeedsTellNothing(t *testing.T) {
 	})
 }
 
-// TestWideningOfWhole checks that a server that filters nothing gets one list of a hand-over, and that there
-// is one watch before and after.
+// TestWideningOfWhole checks that a server that filters nothing gets one list when ranges are added, and that
+// there is one watch before and after.
 func TestWideningOfWhole(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		w.server.Sharding(false, false)
@@ -204,8 +204,8 @@ func TestWideningOfWhole(t *testing.T) {
 	})
 }
 
-// TestListIsNotOlder checks that a list after a join asks for what is no older than what any range shows
-// already, not only for what the joined watch has passed.
+// TestListIsNotOlder checks that a list after a join requests a version that is at least as new as that of
+// every range in the store, not only that of the joined watch.
 func TestListIsNotOlder(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		w.server.Sharding(false, false)
@@ -226,7 +226,7 @@ func TestListIsNotOlder(t *testing.T) {
 	})
 }
 
-// TestHalfFiltering checks what is learned of a server that filters its lists only, and one that begins to
+// TestHalfFiltering checks the status for a server that filters only its lists, and for one that begins to
 // filter.
 func TestHalfFiltering(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
@@ -259,8 +259,8 @@ func TestHalfFiltering(t *testing.T) {
 	})
 }
 
-// TestPagesKeepTheirSelector checks that a list goes on with the selector that it began with, though its
-// ranges have changed, and that what left meanwhile isn't stored.
+// TestPagesKeepTheirSelector checks that a list continues with the selector that it began with, though its
+// ranges have changed, and that objects outside the new ranges aren't stored.
 func TestPagesKeepTheirSelector(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		w.server.MaxPage(5)
@@ -303,7 +303,7 @@ func (w *partWorld) hold(lead, meanwhile func()) {
 }
 
 // TestInvalidSelector checks that the server's error for a selector that it can't read ends all requests, and
-// that the status, waits and SetRanges say so.
+// that the status, waits and SetRanges report it.
 func TestInvalidSelector(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		refused := &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure,
@@ -374,7 +374,7 @@ func TestShardErrors(t *testing.T) {
 	})
 }
 
-// TestReleasedIsAnEvent checks that a loop over events and a typed handler hear what is released.
+// TestReleasedIsAnEvent checks that a loop over events and a typed handler receive released objects.
 func TestReleasedIsAnEvent(t *testing.T) {
 	inBubble(t, shard.ByNamespace, func(w *partWorld) {
 		low, _ := w.halves()

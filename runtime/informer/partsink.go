@@ -12,18 +12,18 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// partSink is the sink of an informer of a part. What isn't a plain change goes through the queue as a call
-// of the writer, a func(*writer[K]).
+// partSink is the sink of an informer with a Part. It queues everything but plain changes as functions, of
+// type func(*writer[K]), that the writer calls.
 type partSink[K comparable] struct {
 	sink[K]
 	field shard.Field
-	// mixed is set while changes come from several streams. The group's lock guards it.
+	// mixed is set while changes come from several streams. The lock of the feeds.Group guards it.
 	mixed *bool
 }
 
-var errUIDLost = errors.New("the transform function changed the UID, by which the objects are divided")
+var errUIDLost = errors.New("the transform function changed the UID, by which the objects are sharded")
 
-// accept is sink.accept. The hash of what is stored must be that of what came.
+// accept is sink.accept, and returns an error if the transform changed the hash of the object.
 func (s partSink[K]) accept(obj any) (key K, accepted any, err error) {
 	before := s.hash(obj)
 	key, accepted, err = s.sink.accept(obj)

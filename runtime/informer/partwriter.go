@@ -8,11 +8,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// What the writer does for informers of a part only. Each runs in the order of the queue.
+// The writer runs these methods for informers with a Part only, in the order of the queue.
 
-// changeMixed applies a change while changes come from several streams. Two objects of one name, one after
-// the other, may come from two of them: then the later version counts, whichever arrives first. The deletion
-// of one is none of the other, even if they have no versions, as with fake clientsets.
+// changeMixed applies a change while changes come from several streams. An object and its successor of the
+// same name may come from different streams, in any order: the later version is kept. The deletion of one
+// doesn't delete the other, even if they have no versions, as with fake clientsets.
 func (w *writer[K]) changeMixed(c store.Change[K], hash func(any) uint64) {
 	if old, version, ok := w.informer.store.Lookup(c.Key); ok &&
 		hash(old) != hash(c.Object) && (c.Type == store.Deleted || isEarlier(c.Version, version)) {
@@ -28,16 +28,16 @@ func isEarlier(a, b string) bool {
 	return err == nil && order < 0
 }
 
-// replacePart makes the staged objects the only ones of those that are in a part. What is staged and isn't in
-// it is left out. Handlers hear of the part only.
+// replacePart makes the staged objects the only ones in the store for which in returns true. It drops staged
+// objects for which in returns false. Handlers are notified only of objects for which in returns true.
 func (w *writer[K]) replacePart(staged *store.Replacement[K], in func(any) bool, resourceVersion string) {
 	w.leaveOut(staged, in)
 	for c := range w.informer.store.Snapshot().Changes() {
 		if in(c.Object) {
 			continue
 		}
-		// An object of the same name has been deleted, or this one has. Without versions it is this one, for
-		// lists are of the newest state.
+		// A staged object of the same name means that one of the two has been deleted. Without versions it is
+		// the stored one, since lists are of the newest state.
 		if _, version, ok := staged.Lookup(c.Key); ok && !isEarlier(version, c.Version) {
 			continue
 		}
@@ -46,8 +46,7 @@ func (w *writer[K]) replacePart(staged *store.Replacement[K], in func(any) bool,
 	w.replaceIn(staged, resourceVersion, in)
 }
 
-// changesIn returns the changes that put an object of a part into the store, or take one out, and their
-// number.
+// changesIn returns the changes of objects for which in returns true, and their number.
 func changesIn[K comparable](
 	all iter.Seq[store.Change[K]], in func(any) bool,
 ) (iter.Seq[store.Change[K]], int) {
@@ -69,7 +68,7 @@ func changesIn[K comparable](
 	return some, length
 }
 
-// leaveOut takes back what is staged and isn't in the part.
+// leaveOut removes the staged objects for which in returns false.
 func (w *writer[K]) leaveOut(staged *store.Replacement[K], in func(any) bool) {
 	var out []K
 	staged.Each(func(key K, object any, _ string) {
@@ -82,7 +81,8 @@ func (w *writer[K]) leaveOut(staged *store.Replacement[K], in func(any) bool) {
 	}
 }
 
-// release takes out what isn't kept. Handlers don't hear of a deletion.
+// release removes the objects for which kept returns false from the store. Handlers receive them as released,
+// not as deleted.
 func (w *writer[K]) release(kept func(any) bool) {
 	w.releasing = true
 	defer func() { w.releasing = false }()
@@ -94,5 +94,5 @@ func (w *writer[K]) release(kept func(any) bool) {
 	w.flush()
 }
 
-// complete marks the informer as synced: all ranges that it was given are there.
+// complete marks the informer as synced. It is called when the objects of all wanted ranges are in the store.
 func (w *writer[K]) complete() { w.step(w.markSynced) }

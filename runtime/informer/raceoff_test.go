@@ -2,5 +2,5 @@
 
 package informer_test
 
-// raceDetector says that the race detector is on.
+// raceDetector is whether the race detector is on.
 const raceDetector = false

@@ -100,7 +100,7 @@ func (r typedRecorder) OnDelete(gone cache.DeletedObject[*configMap]) {
 }
 
 // inOrder sorts the calls whose order neither informer promises: the initial objects of a handler that joins,
-// those that a relist no longer has, and those of a resync.
+// the objects that a relist lacks, and those of a resync.
 func inOrder(calls []string) []string {
 	kind := func(call string) string { return strings.Fields(call)[0] }
 	for start := 0; start < len(calls); {

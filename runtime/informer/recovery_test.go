@@ -148,8 +148,8 @@ func (e endless) Read([]byte) (int, error) {
 	return 0, e.ctx.Err()
 }
 
-// TestRecovery checks that from lists and watches which are cut and corrupted anywhere, only whole objects
-// arrive, and in the end all of them.
+// TestRecovery checks that only whole objects arrive from lists and watches that are cut or corrupted at any
+// place, and that all of them arrive in the end.
 func TestRecovery(t *testing.T) {
 	for _, contentType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		for _, lister := range []any{nil, listsOnly{}} {
@@ -207,7 +207,7 @@ func recovery(t *testing.T, contentType string, lister any, seed int64) {
 	select {
 	case <-settled:
 	case <-time.After(7 * 24 * time.Hour):
-		t.Fatalf("after %d changes nothing more is asked for", len(s.log))
+		t.Fatalf("after %d changes there are no more requests", len(s.log))
 	}
 	synctest.Wait()
 	if s.spoilt < 10 {

@@ -27,33 +27,32 @@ type registration[K comparable] struct {
 	logger   klog.Logger
 	// coalescer is handler if the backlog is bounded, else nil.
 	coalescer *coalescer[K]
-	// contain says that the reader goes on after a panic of the handler.
+	// contain is HandlerOptions.ContainPanics.
 	contain bool
 	panics  atomic.Int64
 	// arrived is nil unless a range over Events reads the log. It then holds an
-	// element when there may be something to read.
+	// element if there may be something to read.
 	arrived chan struct{}
 
 	// state decides which goroutine owns the reader's fields below.
 	state atomic.Int32
-	// removed tells the reader to deliver nothing more.
+	// removed makes the reader deliver nothing more.
 	removed   atomic.Bool
 	delivered atomic.Uint64
-	// hasSynced is closed once the initial list was delivered, finished when
-	// nothing will be delivered any more.
+	// hasSynced is closed once the initial list was delivered, finished once
+	// nothing more will be delivered.
 	hasSynced, finished chan struct{}
 
-	// The reader's: the node that is read next, how many of its changes were
-	// delivered, and whether hasSynced is closed.
+	// The reader's: the node to read next, how many of its changes were
+	// delivered, and whether the end of the initial list was reached.
 	cursor *node[K]
 	index  int
 	synced bool
 
-	// Guarded by the informer's mu. requested is the resync period that was
-	// asked for, period the one in force, next when the next resync is due.
-	// resyncing says that the handler gets unchanged updates: from its
-	// registration to the first look at the clock, and after each look that
-	// found a resync due.
+	// Guarded by the informer's mu. requested is the requested resync period,
+	// period the effective one, next when the next resync is due. resyncing is
+	// set while the handler gets unchanged updates: from its registration to the
+	// first check for due resyncs, and after each check that found its resync due.
 	requested, period time.Duration
 	next              time.Time
 	resyncing         bool
@@ -79,8 +78,8 @@ func (r *registration[K]) HasSyncedChecker() cache.DoneChecker {
 	return doneChecker{name: r.informer.syncName() + " + event handler " + r.name, done: r.hasSynced}
 }
 
-// ShutdownChan returns a channel that is closed once the handler was removed, or
-// its informer has stopped, and the handler's last call has returned.
+// ShutdownChan returns a channel that is closed once the handler was removed or
+// its informer has stopped, and the last call of the handler has returned.
 func (r *registration[K]) ShutdownChan() <-chan struct{} { return r.finished }
 
 // Name returns the handler's name.
@@ -101,7 +100,7 @@ func (r *registration[K]) Backlog() int {
 // Panics returns how often the handler has panicked.
 func (r *registration[K]) Panics() int { return int(r.panics.Load()) }
 
-// wake makes sure that the log is read up to its end.
+// wake makes sure that the log is read to its end.
 func (r *registration[K]) wake() {
 	if r.arrived != nil {
 		select {
@@ -136,9 +135,9 @@ func (r *registration[K]) finish() {
 	close(r.finished)
 }
 
-// join makes the registration begin with what the snapshot holds and go on with
-// what is appended to the log from now on. The caller holds joining, so that the
-// writer appends nothing meanwhile.
+// join makes the registration begin with the objects of the snapshot and continue
+// with the changes that are appended to the log after the call. The caller holds
+// joining, so that the writer appends nothing meanwhile.
 func (r *registration[K]) join(s store.Snapshot[K], synced bool) {
 	l := r.informer.log
 	first := &node[K]{batch: &batch[K]{bulk: s.Changes(), length: s.Len(), initial: true, synced: synced}}
@@ -155,7 +154,7 @@ func (a *audience[K]) includes(r *registration[K]) bool {
 	return a == nil || slices.Contains(a.members, r)
 }
 
-// afterCrash is the pause after a panic, if the process survives that, so that a
+// afterCrash is the pause after a panic that the process survives, so that a
 // handler or index function that always panics doesn't keep a CPU busy.
 const afterCrash = time.Second
 
@@ -182,8 +181,8 @@ func (r *registration[K]) deliverAll() {
 }
 
 // callGuarded runs calls, which call the handler, and handles a panic: as an error if the
-// handler was added with ContainPanics, else as utilruntime is configured to. If the
-// process survives the latter, callGuarded pauses.
+// handler was added with ContainPanics, else as utilruntime is configured to. In the latter
+// case, if the process survives, callGuarded pauses.
 func (r *registration[K]) callGuarded(calls func()) {
 	if r.contain {
 		r.callContained(calls)
@@ -204,8 +203,8 @@ func (r *registration[K]) callOrCrash(calls func()) (crashed bool) {
 	return false
 }
 
-// shown returns what logs show of the reason of a panic: an error or a string, or the type of anything else,
-// which may be an object.
+// shown returns the reason of a panic for logs: the text of an error or a string, else only the type, since
+// the value may be an object.
 func shown(reason any) string {
 	switch reason := reason.(type) {
 	case error:
@@ -227,11 +226,11 @@ func (r *registration[K]) callContained(calls func()) {
 	calls()
 }
 
-// initialListHandler is a handler that has to be told when the initial list was read
-// to its end. It closes hasSynced itself, once the list was delivered.
+// initialListHandler is a handler whose method listed is called at the end of the
+// initial list. It closes hasSynced itself, once the list was delivered.
 type initialListHandler interface{ listed() }
 
-// deliver calls the handler until it has caught up, was removed, or panics. The
+// deliver calls the handler until it has caught up, was removed, or panics. A
 // notification at which it panicked is not delivered again.
 func (r *registration[K]) deliver() {
 	for {
@@ -251,8 +250,8 @@ func (r *registration[K]) deliver() {
 	}
 }
 
-// deliverNode delivers what is left of a node. It returns false if the handler
-// was removed meanwhile.
+// deliverNode delivers the rest of a node. It returns false if the handler was
+// removed meanwhile.
 func (r *registration[K]) deliverNode(n *node[K]) bool {
 	b := n.batch
 	switch {
@@ -260,7 +259,7 @@ func (r *registration[K]) deliverNode(n *node[K]) bool {
 		if r.removed.Load() {
 			return false
 		}
-		// Nothing is left if the handler panicked at the change.
+		// If the handler panicked at the change, index is 1.
 		if r.index == 0 {
 			r.advance()
 			r.tell(change{n.old, n.new, singleKind(n.old, n.new)}, false, false)
@@ -281,7 +280,7 @@ func (r *registration[K]) deliverNode(n *node[K]) bool {
 	return true
 }
 
-// tell calls the handler with a change. An unchanged update is told only if the
+// tell calls the handler with a change. An unchanged update is dropped unless the
 // handler is resyncing.
 func (r *registration[K]) tell(c change, initial, resyncing bool) {
 	switch c.kind {
@@ -302,7 +301,7 @@ func (r *registration[K]) tell(c change, initial, resyncing bool) {
 	}
 }
 
-// deliverBulk delivers what is left of a list, a resync or the snapshot of a late
+// deliverBulk delivers the rest of a list, a resync or the snapshot of a late
 // registration. It returns false if the handler was removed meanwhile.
 func (r *registration[K]) deliverBulk(b *batch[K]) bool {
 	resyncing := b.audience.includes(r)
@@ -310,7 +309,7 @@ func (r *registration[K]) deliverBulk(b *batch[K]) bool {
 		r.delivered.Add(uint64(b.length))
 		return true
 	}
-	// The handler may have panicked: skip what it was told before.
+	// After a panic of the handler, skip the changes that it has received already.
 	passed := r.index
 	for c := range b.bulk {
 		if passed > 0 {
@@ -333,8 +332,8 @@ func (r *registration[K]) deliverBulk(b *batch[K]) bool {
 	return true
 }
 
-// recreate tells the handler of a missed deletion and of the object that took the
-// place of the deleted one. The addition is told even if the handler panics at the
+// recreate reports a missed deletion and the addition of the object that replaced
+// the deleted one. It reports the addition even if the handler panics at the
 // deletion.
 func (r *registration[K]) recreate(gone, obj any) {
 	defer r.handler.OnAdd(obj, false)

@@ -14,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// must returns what a function returns beside an error, which fails the test.
+// must returns the first result of a function. It fails the test if the second, an error, isn't nil.
 func must[V any](t *testing.T) func(V, error) V {
 	return func(v V, err error) V {
 		t.Helper()
@@ -102,7 +102,7 @@ func TestAfterTheStart(t *testing.T) {
 		}
 		r := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{}))
 		if i.LastSyncResourceVersion() != "" || i.HasSynced() || r.HasSynced() || i.IsStopped() {
-			t.Error("a new informer is in no state")
+			t.Error("a new informer has a wrong state")
 		}
 		stop := run(i)
 		synctest.Wait()
@@ -134,7 +134,7 @@ func TestAfterTheStart(t *testing.T) {
 		c.Run(nil)
 		c.RunWithContext(t.Context())
 		if !c.HasSynced() || !cache.IsDone(c.HasSyncedChecker()) || c.LastSyncResourceVersion() != "1" {
-			t.Error("the controller doesn't speak for its informer")
+			t.Error("the controller doesn't report its informer's state")
 		}
 		stop()
 		if !i.IsStopped() {
@@ -226,8 +226,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSubject: an informer's name says what it caches, so that those of one type differ, and so
-// do what is made of the name: errors, statuses, the name of its sync.
+// TestSubject checks that an informer's name contains what it caches, so that informers of one type have
+// different names, and so do their errors, statuses and checkers.
 func TestSubject(t *testing.T) {
 	resource := schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "configmaps"}
 	ofCore := schema.GroupVersionResource{Version: "v1", Resource: "pods"}

@@ -38,7 +38,7 @@ const (
 	plantedNumber   = "47110815471108154711"
 )
 
-// planted are the forms in which what must not be printed may be printed.
+// planted returns the secret texts in all forms in which they might be printed.
 func planted() (forms []string) {
 	for _, secret := range []string{plantedToken, plantedPassword, plantedValue, plantedNumber} {
 		forms = append(forms, secret, base64.StdEncoding.EncodeToString([]byte(secret)),
@@ -47,7 +47,7 @@ func planted() (forms []string) {
 	return append(forms, base64.StdEncoding.EncodeToString([]byte("me:"+plantedPassword)))
 }
 
-// paper is what is printed on.
+// paper collects everything that is printed.
 type paper struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -65,7 +65,7 @@ func (p *paper) String() string {
 	return p.text.String()
 }
 
-// printing has all logs of a level, and utilruntime's errors and panics, printed on paper.
+// printing collects all logs up to a level, and utilruntime's errors and panics, in a paper.
 func printing(t *testing.T, level int) *paper {
 	p := &paper{}
 	state, handlers := klog.CaptureState(), utilruntime.ErrorHandlers
@@ -92,7 +92,7 @@ func printing(t *testing.T, level int) *paper {
 	return p
 }
 
-// inMemory is a transport to a server in this process. A host that the server isn't can't be reached.
+// inMemory is a transport to a server in this process. Other hosts can't be reached.
 type inMemory struct{ http.Handler }
 
 const serverName = "server.example"
@@ -106,7 +106,7 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	response := recorder.Result()
 	response.Request = r
 	if r.URL.Query().Get("watch") != "" && response.StatusCode == http.StatusOK {
-		// A watch that ended would be opened again at once, and bring the same events.
+		// A watch that ended would be opened again at once, and deliver the same events.
 		response.Body = &open{Reader: response.Body, closed: make(chan struct{})}
 	}
 	return response, nil
@@ -132,7 +132,7 @@ func (o *open) Close() error {
 	return nil
 }
 
-// secretObject is a Secret with a member more.
+// secretObject returns a Secret with an additional JSON member.
 func secretObject(version int, more string) string {
 	return fmt.Sprintf(`{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s","namespace":"ns",`+
 		`"resourceVersion":"%d","annotations":{"last":"%s"}},"data":{"password":"%s"},"stringData":{"p":"%s"}%s}`,
@@ -147,7 +147,7 @@ func secretEvent(kind, object string) string {
 	return fmt.Sprintf(`{"type":"%s","object":%s}`, kind, object) + "\n"
 }
 
-// broken are members that make a Secret one that can't be decoded, or that ends early.
+// broken are members that make a Secret invalid, or end it early.
 var broken = []string{
 	`,"metadata":{"creationTimestamp":"` + plantedValue + `"}`,
 	`,"metadata":{"generation":` + plantedNumber + `}`,
@@ -164,7 +164,7 @@ var broken = []string{
 	`,"a":1e` + plantedNumber,
 }
 
-// answer is what a server answers.
+// answer is a response of the server.
 type answer struct {
 	status int
 	header map[string]string
@@ -182,14 +182,14 @@ func (a answer) write(w http.ResponseWriter) {
 	w.Write([]byte(a.body))
 }
 
-// exchange is a list and what follows on a watch.
+// exchange is the response to a list, and that to the watch that follows.
 type exchange struct {
 	list, watch answer
 	// setUp changes the informer before it runs.
 	setUp func(cache.SharedIndexInformer) error
 }
 
-// exchanges are successes and failures of all kinds, in which a server shows all that it knows.
+// exchanges are successes and failures of all kinds, in which the server sends all secret texts.
 func exchanges() map[string]exchange {
 	status := func(code int, reason string) string {
 		return fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"%s","code":%d,`+
@@ -285,7 +285,7 @@ func handled(f func(obj any)) func(cache.SharedIndexInformer) error {
 	}
 }
 
-// spoil changes an object that it must not change.
+// spoil changes a cached object, which is forbidden.
 func spoil(obj any) {
 	switch obj := obj.(type) {
 	case *corev1.Secret:
@@ -296,7 +296,7 @@ func spoil(obj any) {
 	}
 }
 
-// secretInformers are informers of Secrets whose clients send requests with a configuration.
+// secretInformers returns constructors of informers of Secrets, whose clients use config.
 func secretInformers(config rest.Config) map[string]func() cache.SharedIndexInformer {
 	typed := func() informer.ResourceClient[*corev1.SecretList] {
 		group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme,
@@ -336,8 +336,8 @@ func secretInformers(config rest.Config) map[string]func() cache.SharedIndexInfo
 }
 
 // TestNothingSecretIsPrinted checks that credentials, and the content of objects, are in no log, error,
-// status or panic, whatever the server answers. What is printed at a level of klog is also printed at higher
-// ones; from level 8 on client-go prints bodies.
+// status or panic, whatever the server answers. Each level of klog includes the lower ones; from level 8 on
+// client-go prints bodies.
 func TestNothingSecretIsPrinted(t *testing.T) {
 	survivePanics(t)
 	forms := planted()

@@ -132,7 +132,7 @@ func (s *server) cut() {
 	clear(s.watches)
 }
 
-// forget makes changes that no watch reports, ends every watch and drops the history, so that informers have
+// forget makes changes that no watch reports, drops the history and ends every watch, so that informers have
 // to list again.
 func (s *server) forget(changes func()) {
 	s.mu.Lock()

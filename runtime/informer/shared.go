@@ -22,7 +22,7 @@ import (
 
 // New returns an informer of the objects that lw lists and watches, keyed by namespace/name, as client-go's
 // NewSharedIndexInformerWithOptions does. A watch event whose object is of another type than example is
-// logged and dropped; a nil example accepts all types. New panics if one of the index functions is nil.
+// logged and dropped; a nil example accepts all types. New panics if an index function is nil.
 func New(
 	lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions,
 ) cache.SharedIndexInformer {
@@ -38,7 +38,8 @@ func New(
 	}, options.Indexers)
 }
 
-// nameByKind names an informer after the kind of its example, "" if that has none.
+// nameByKind names an informer after the kind of its example, or returns "" if the
+// example has no kind.
 func nameByKind(example runtime.Object) string {
 	if v := reflect.ValueOf(example); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		return ""
@@ -57,8 +58,8 @@ func nameByKind(example runtime.Object) string {
 	return name
 }
 
-// shared shows an informer as client-go's [cache.SharedIndexInformer]. A method without
-// a comment here does what its comment there says.
+// shared adapts an informer to client-go's [cache.SharedIndexInformer]. Methods without
+// a comment are documented there.
 type shared[K comparable] struct {
 	core    *informer[K]
 	indexer *indexer.Indexer[K]
@@ -71,7 +72,7 @@ func newShared[K comparable](config config[K], indexers cache.Indexers) *shared[
 	s := &shared[K]{core: core, indexer: indexer.New(core.store, config.keys)}
 	s.indexer.FilledBy(core)
 	if err := s.indexer.AddIndexers(indexers); err != nil {
-		panic(err) // The store is new and has no index: a function is nil.
+		panic(err) // The store is new and has no index, so a function is nil.
 	}
 	return s
 }
@@ -118,7 +119,7 @@ func (s *shared[K]) RemoveEventHandler(handle cache.ResourceEventHandlerRegistra
 		s.core.RemoveHandler(handle)
 	case interface{ isRegistration() }:
 	default:
-		return fmt.Errorf("invalid handle of type %T: it is of no informer of this kind", handle)
+		return fmt.Errorf("invalid handle of type %T: it was not returned by an informer of kubewright", handle)
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (s *shared[K]) AddIndexers(indexers cache.Indexers) error {
 	return s.core.beforeStop(func() error { return s.indexer.AddIndexers(indexers) })
 }
 
-// GetController returns a controller that reports the informer's state and can't run it.
+// GetController returns a controller that reports the informer's state. Its Run does nothing.
 func (s *shared[K]) GetController() cache.Controller { return controller[K]{s} }
 
 // Run is like RunWithContext, with a stop channel.
@@ -143,7 +144,7 @@ func (s *shared[K]) Run(stopCh <-chan struct{}) {
 }
 
 // RunWithContext runs the informer until ctx is done, and returns when all goroutines
-// that it started have ended, except a list function that ignores its context.
+// that it started have ended, except one in a list function that ignores its context.
 func (s *shared[K]) RunWithContext(ctx context.Context) { s.core.Run(ctx) }
 
 func (s *shared[K]) HasSynced() bool { return s.core.HasSynced() }
@@ -172,8 +173,8 @@ func (s *shared[K]) SetWatchErrorHandler(handler cache.WatchErrorHandler) error 
 }
 
 // SetWatchErrorHandlerWithContext makes the informer call handler when a list fails or a watch can't be
-// opened. The reflector that handler receives is a stub: it has the name and the type description of the
-// informer's reflector, which is not of client-go's type.
+// opened. The informer's reflector is not of client-go's type, so handler receives a stub with its name and
+// type description.
 func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
 	if handler == nil {
 		return s.core.SetWatchErrorHandler(nil)
@@ -200,8 +201,8 @@ func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
 	})
 }
 
-// Identity returns the function that returns the informer's identity in metrics, for SetIdentity of an
-// informer that replaces it.
+// Identity returns the function that returns the informer's identity in metrics. An informer that replaces
+// this one passes it to SetIdentity.
 func (s *shared[K]) Identity() func() cache.InformerNameAndResource {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()

@@ -38,14 +38,14 @@ func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetric
 }
 
 // sink takes the reflector's lists and events, and fills the queue. It transforms objects
-// before it queues them, so that the queue doesn't keep what the transform drops.
+// before it queues them, so that the queue doesn't hold fields that the transform drops.
 type sink[K comparable] struct {
 	store     *store.Store[K]
 	queue     *deltafifo.DeltaFIFO[K]
 	metrics   *informerMetrics
 	key       func(any) (K, error)
 	transform func(any) (any, error)
-	// lookedUp is nil if lists never contain objects of the store itself.
+	// lookedUp is nil if the source never returns objects of the store.
 	lookedUp *lookedUp
 }
 
@@ -129,16 +129,16 @@ func (s staging[K]) Commit(resourceVersion string) error {
 
 func (s staging[K]) Discard() { s.staged.Discard() }
 
-// lookedUp is the last object that the source found in the store, and its version there. It is
-// used by the goroutine that reads the list.
+// lookedUp is the last object that the source found in the store, and its version there. Only
+// the goroutine that reads the list uses it.
 type lookedUp struct {
 	object  any
 	version string
 }
 
-// keepUnchanged gives the source a function that finds objects in the store, so that a
-// list need not decode those whose version hasn't changed. It returns nil if the source
-// has no use for it.
+// keepUnchanged gives the source a function that looks up objects in the store, so that a
+// list need not decode objects whose version hasn't changed. It returns nil if the source
+// doesn't use it.
 func (i *informer[K]) keepUnchanged() *lookedUp {
 	source, ok := i.config.source.(interface {
 		KeepUnchanged(func(decode.Identity) (any, bool)) bool
@@ -162,10 +162,10 @@ func (i *informer[K]) keepUnchanged() *lookedUp {
 	return last
 }
 
-// keep stages obj again if it is an object of the store itself, without transforming it
-// a second time. It returns false if it isn't one. The source hands over what it has looked up
-// before it looks up another object. The store may have another one by then, which somebody
-// wrote through the indexer.
+// keep stages obj if it is the object that the source has just looked up in the store, without
+// transforming it a second time. Else it returns false. The source hands over each object before
+// it looks up another. It compares with lookedUp and not with the store: a write through the
+// indexer may have replaced the object there.
 func (s staging[K]) keep(obj any) bool {
 	last := s.sink.lookedUp
 	if last == nil || last.object != obj {
@@ -176,6 +176,6 @@ func (s staging[K]) keep(obj any) bool {
 		return false
 	}
 	s.staged.Set(key, obj, last.version)
-	*last = lookedUp{} // Else it keeps the object alive.
+	*last = lookedUp{} // Don't keep the object alive.
 	return true
 }

@@ -39,24 +39,26 @@ const (
 // Status is the state of an informer and its handlers. The time of an event that has not happened is zero.
 // The fields are read one after another while the informer runs, so they may differ by some changes.
 type Status struct {
-	// Name names the informer by what it caches: "informer of apps/v1 deployments in
-	// namespace shop", or by the type of its objects if no resource is known. The name of
-	// metrics, if it has one, follows in brackets.
+	// Name is made from what the informer caches: "informer of apps/v1 deployments in
+	// namespace shop", or from the type of its objects if the resource is unknown. The name
+	// that identifies the informer in metrics, if it has one, follows in brackets.
 	Name string
-	// Type is the type of its objects, Resource and Namespace are what it lists. Resource
-	// is empty where only a ListerWatcher knows, Namespace also for all namespaces.
+	// Type is the type of its objects, Resource and Namespace are what it lists. Both are
+	// empty for an informer made from a ListerWatcher; Namespace is also empty for all
+	// namespaces.
 	Type      string
 	Resource  schema.GroupVersionResource
 	Namespace string
-	// State is what the informer is doing at the server, Since when it began to.
+	// State is what the informer is doing at the server, Since when that began.
 	State State
 	Since time.Time
 	// Synced is set if the store holds a complete list. Listed is when the last list became visible.
 	Synced bool
 	Listed time.Time
-	// LastError is the last error of a list or watch, even if a later attempt succeeded, or says that the
-	// server's versions went back, which fails nothing. Failures counts the failures in a row since a watch
-	// was last opened, and FailingSince is when the first of them happened. Both are zero if there was none.
+	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports
+	// server versions that went back, though that is not a failure. Failures counts the failures in a row
+	// since a watch was last opened, and FailingSince is when the first of them happened. Both are zero if
+	// there was none.
 	LastError    error
 	FailingSince time.Time
 	Failures     int
@@ -69,8 +71,8 @@ type Status struct {
 	// Objects is the number of objects in the store. Queued is the number of changes
 	// that were read from the server and are not in the store yet.
 	Objects, Queued int
-	// Reading says which lists and watches were decoded while they arrived, and why others
-	// weren't.
+	// Reading counts the lists and watches that were decoded while they arrived, and those
+	// that weren't, with a reason.
 	Reading  listwatch.Reading
 	Handlers []HandlerStatus
 }
@@ -124,7 +126,7 @@ func (i *informer[K]) Status() Status {
 	return s
 }
 
-// reporter is an informer that has a Status, as those of this package have.
+// reporter is an informer that has a Status, like those of this package.
 type reporter interface{ Status() Status }
 
 // StatusOf returns the state of any informer. If it is not an informer of this package, ok is false and s has
@@ -149,10 +151,10 @@ type SyncError struct {
 	// Informer is the informer's name, State what it is doing.
 	Informer string
 	State    State
-	// Reason describes in a few words what is wrong. After an error it is "forbidden", "unauthorized", "not
+	// Reason is a short description for people. After an error it is "forbidden", "unauthorized", "not
 	// served", "throttled", "unreachable" or "failed"; else it is "not started", "pending", "stopped" or
-	// "waiting for the lists of other informers". It is for people: programs should check State,
-	// [SyncError.Permanent], or Err with [k8s.io/apimachinery/pkg/api/errors].
+	// "waiting for the lists of other informers". Programs should check State, [SyncError.Permanent], or Err
+	// with [k8s.io/apimachinery/pkg/api/errors].
 	Reason string
 	// Err is the last error, or nil if there was none. Attempts counts the errors in a row, and Since is when
 	// the first of them happened.
@@ -179,9 +181,9 @@ func (e *SyncError) Error() string {
 // Unwrap returns Err.
 func (e *SyncError) Unwrap() error { return e.Err }
 
-// Permanent reports whether the error is one that rarely goes away by waiting: missing permissions, unknown
-// credentials, a resource that isn't served, often for lack of its CustomResourceDefinition, or the refusal
-// of a shard selector. It can be the giveUp of [WaitForSyncOr].
+// Permanent reports whether the error rarely goes away by itself: missing permissions, unknown credentials, a
+// resource that isn't served, often because its CustomResourceDefinition is missing, or the refusal of a
+// shard selector. It can be the giveUp of [WaitForSyncOr].
 func (e *SyncError) Permanent() bool {
 	return errors.Is(e.Err, feeds.ErrSelector) || apierrors.IsForbidden(e.Err) ||
 		apierrors.IsUnauthorized(e.Err) || isNotServed(e.Err)
@@ -191,9 +193,9 @@ func isNotServed(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
-// NotSyncedError is returned by a wait for the sync of informers.
+// NotSyncedError is returned by [WaitForSync] and [WaitForSyncOr].
 type NotSyncedError struct {
-	// Cause is the cause of the context's end, or nil if the wait ended for another reason.
+	// Cause is why the context ended, or nil if the wait ended for another reason.
 	Cause error
 	// Informers has an error for each informer that has not synced, sorted by name.
 	Informers []*SyncError
@@ -236,7 +238,7 @@ func (s Status) NotSynced() *SyncError {
 	e := &SyncError{Informer: s.Name, State: s.State, Reason: "pending"}
 	switch {
 	case s.Failures > 0:
-		// This is the reason even if the informer has stopped since.
+		// The failure is the reason even if the informer has stopped since.
 		e.Err, e.Since, e.Attempts, e.Reason = s.LastError, s.FailingSince, s.Failures, reasonOf(s.LastError)
 	case s.State == Waiting:
 		e.Reason = "waiting for the lists of other informers"

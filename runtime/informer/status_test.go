@@ -108,7 +108,7 @@ func TestWhyNotSynced(t *testing.T) {
 	}
 }
 
-// TestWaitingIsNoFailure checks that an informer which waits for its limiter isn't failing.
+// TestWaitingIsNoFailure checks that an informer that waits for its limiter doesn't count as failing.
 func TestWaitingIsNoFailure(t *testing.T) {
 	waiting := informer.Status{State: informer.Waiting}
 	if e := waiting.NotSynced(); e.Reason != "waiting for the lists of other informers" || e.Err != nil {
@@ -133,11 +133,11 @@ func TestNotStartedIsTold(t *testing.T) {
 		started, forgotten := newServer().ours(informer.Options{}), newServer().ours(informer.Options{})
 		defer run(started)()
 		if err := informer.WaitForSync(ctx, started, forgotten); err == nil {
-			t.Error("an informer that nobody started has synced")
+			t.Error("an informer that was not started has synced")
 		}
 		if len(told) != 1 || !strings.HasPrefix(told[0], fmt.Sprint((start+10)%60)) ||
 			strings.Count(told[0], "not started") != 1 {
-			t.Errorf("told is %q", told)
+			t.Errorf("the log has %q", told)
 		}
 	})
 }
@@ -206,8 +206,8 @@ func TestStoppedBeforeSync(t *testing.T) {
 	})
 }
 
-// TestCauseOutlivesTheStop checks that a wait whose context ends with the informer's tells what kept the
-// informer from syncing.
+// TestCauseOutlivesTheStop checks that the error of a wait whose context ends with the informer's gives the
+// reason why the informer hasn't synced.
 func TestCauseOutlivesTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

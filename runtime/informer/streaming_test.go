@@ -20,8 +20,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// relists is a server whose lists are made by a function. Each is followed by a watch that expires when the
-// test says so.
+// relists is a server whose lists are made by a function. After each list, the watch expires when the test
+// wants it to.
 type relists struct {
 	list   func(w io.Writer, n int)
 	lists  atomic.Int64
@@ -48,8 +48,8 @@ func (s *relists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// relisting runs an informer of such a server, with plain lists only. replaced receives after each list that
-// was delivered to the handlers completely, which requires that its last object is delivered last.
+// relisting runs an informer of such a server, with plain lists only. replaced receives a value after each
+// list was completely delivered to the handlers. This requires that the list's last object is delivered last.
 func relisting(
 	t *testing.T, s *relists, decoding listwatch.DecodingOptions, transform cache.TransformFunc,
 ) (i cache.SharedIndexInformer, replaced chan struct{}) {
@@ -143,10 +143,10 @@ func TestKeepUnchanged(t *testing.T) {
 				t.Errorf("kept: %v", kept)
 			}
 			if get("still") != still {
-				t.Error("what came with the same text was replaced")
+				t.Error("an object with the same text was replaced")
 			}
 			if now := get("changed"); now == changed || now.Data["k"] != "2" {
-				t.Errorf("what changed is %v", now)
+				t.Errorf("the changed object is %v", now)
 			}
 			if want := map[bool]int{true: 6, false: 7}[keep]; transforms != want {
 				t.Errorf("%d transforms, expected %d", transforms, want)
@@ -155,7 +155,7 @@ func TestKeepUnchanged(t *testing.T) {
 	}
 }
 
-// TestWrittenDuringARelist checks that the transform gets no object twice, even if somebody writes through
+// TestWrittenDuringARelist checks that the transform gets no object twice, even if there are writes through
 // the indexer while a relist takes unchanged objects from the store.
 func TestWrittenDuringARelist(t *testing.T) {
 	hot := object("hot", "1", "x")

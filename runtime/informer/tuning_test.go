@@ -60,7 +60,7 @@ func TestRecreation(t *testing.T) {
 				}
 				stop()
 				if err := informer.Configure(i, informer.Tuning{}); err == nil {
-					t.Error("tuned what has run")
+					t.Error("tuned an informer that has run")
 				}
 			})
 		}

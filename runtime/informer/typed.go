@@ -8,14 +8,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// typedShared shows an informer as client-go's [cache.TypedSharedIndexInformer]: it
+// typedShared adapts an informer to client-go's [cache.TypedSharedIndexInformer]: it
 // converts objects to T for typed handlers and reads of the typed indexer, and does
 // nothing else. Generated constructors return it, over an informer that admits only
 // objects of type T. The functions of this package work on the informer inside.
 type typedShared[T cache.Object] struct{ cache.SharedIndexInformer }
 
-// Typed returns i as an informer of objects of type T: i itself if it is one, or else an adapter, whose typed
-// handlers, index functions and reads panic at an object of another type.
+// Typed returns i as an informer of objects of type T: i itself if it is one, else an adapter. With the
+// adapter, typed handlers, index functions and reads panic at an object of another type.
 func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexInformer[T] {
 	if typed, ok := i.(cache.TypedSharedIndexInformer[T]); ok {
 		return typed
@@ -73,7 +73,7 @@ type adder interface {
 	AddHandler(cache.ResourceEventHandler, HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
 }
 
-// typedIndexer shows an indexer as client-go's [cache.TypedIndexer].
+// typedIndexer adapts an indexer to client-go's [cache.TypedIndexer].
 type typedIndexer[T any] struct{ cache.Indexer }
 
 // Untyped returns the indexer inside, which may implement more interfaces.

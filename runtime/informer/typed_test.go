@@ -47,7 +47,7 @@ func TestTyped(t *testing.T) {
 			t.Errorf("%s: by two values: %v, %v", name, found, err)
 		}
 		if _, err := x.ByTypedIndex("none", ""); err == nil {
-			t.Errorf("%s: an index that isn't there answers", name)
+			t.Errorf("%s: no error for an index that doesn't exist", name)
 		}
 		if _, err := i.AddTypedEventHandler(
 			typedRecorder{}, cache.HandlerOptions{}, cache.HandlerOptions{},

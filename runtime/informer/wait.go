@@ -18,12 +18,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// WaitForSync waits, on channels, until every informer has synced. If ctx is done or an informer stops first,
-// it returns a *[NotSyncedError], which tells for each informer that has not synced why, since when, and
-// after how many attempts. WaitForSync also waits for informers that have not been started, since they may be
-// started later; after ten seconds it logs them, once. It waits for informers of other packages, too, but
-// can't tell why they have not synced. A nil informer is an error at once. WaitForSync is safe for concurrent
-// use.
+// WaitForSync waits until every informer has synced, without polling. If ctx is done or an informer stops
+// first, it returns a *[NotSyncedError], which reports for each informer that has not synced why, since when,
+// and after how many attempts. WaitForSync also waits for informers that have not been started, since they
+// may be started later; after ten seconds it logs them, once. It waits for informers of other packages, too,
+// but can't report why they have not synced. For a nil informer it returns an error at once. WaitForSync is
+// safe for concurrent use.
 //
 // It doesn't wait for handlers: use their registration's HasSyncedChecker.
 func WaitForSync(ctx context.Context, informers ...cache.SharedInformer) error {
@@ -31,8 +31,8 @@ func WaitForSync(ctx context.Context, informers ...cache.SharedInformer) error {
 }
 
 // WaitForSyncOr is like WaitForSync, but also ends when giveUp returns true for an informer's error. It calls
-// giveUp after each failure, one call at a time. The informers keep trying after the wait has ended. A nil
-// giveUp is an error at once.
+// giveUp after each failure, one call at a time. The informers keep trying after the wait has ended. For a
+// nil giveUp it returns an error at once.
 func WaitForSyncOr(
 	ctx context.Context, giveUp func(*SyncError) bool, informers ...cache.SharedInformer,
 ) error {
@@ -87,8 +87,8 @@ func WaitForSyncOr(
 	return e
 }
 
-// notStartedFor is when a wait logs the informers that were not started. Without it, a
-// forgotten Start would show nowhere.
+// notStartedFor is how long a wait lasts before it logs the informers that were not
+// started. Otherwise nothing would hint at a forgotten Start.
 const notStartedFor = 10 * time.Second
 
 func logNotStarted(ctx context.Context, informers []cache.SharedInformer) {
@@ -105,15 +105,16 @@ func logNotStarted(ctx context.Context, informers []cache.SharedInformer) {
 	}
 }
 
-// observable is the part of this package's informers that waits for the sync use.
+// observable is the part of this package's informers that WaitForSyncOr uses.
 type observable interface {
 	reporter
-	// progress returns channels that are closed at the next failure and when
-	// the informer stops.
+	// progress returns two channels: failed is closed at the next failure, stopped
+	// when the informer stops.
 	progress() (failed, stopped <-chan struct{})
 }
 
-// waitForOne waits until i has synced. It returns false if it can't, or if giveUp says so.
+// waitForOne waits until i has synced. It returns false if ctx ends or i stops first, or
+// if giveUp returns true.
 func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.SharedInformer) bool {
 	synced := i.HasSyncedChecker().Done()
 	for {
@@ -141,14 +142,13 @@ func (i *informer[K]) progress() (failed, stopped <-chan struct{}) {
 }
 
 // WaitForVersion waits until the cache of i reflects the collection at resourceVersion or later. A read then
-// sees the write that returned this version, or a later state. It returns the cause of ctx's end if that
-// comes first, and [ErrStopped] if the informer stops. It doesn't wait for handlers. It is safe for
-// concurrent use.
+// sees the write that returned this version, or a later state. If ctx ends first, it returns the cause, and
+// if the informer stops first, [ErrStopped]. It doesn't wait for handlers. It is safe for concurrent use.
 //
 // For an empty version it returns at once. It compares versions by [resourceversion.CompareResourceVersion],
 // and returns an error if they are opaque.
 //
-// The cache learns its version from events and bookmarks. So the wait for a version from a write to this
+// Lists, events and bookmarks set the version of the cache. So the wait for the version of a write to this
 // collection ends when the event of that write arrives; the wait for any other version ends with a later
 // event or bookmark.
 func WaitForVersion(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
@@ -181,7 +181,7 @@ func (i *informer[K]) WaitForVersion(ctx context.Context, resourceVersion string
 	})
 }
 
-// isAtLeast says whether a store at version at, "" if it has none, shows version wanted.
+// isAtLeast reports whether a store at version at, "" if it has none, shows version wanted.
 func isAtLeast(at, wanted string) (bool, error) {
 	if at == "" {
 		return false, nil
@@ -217,7 +217,7 @@ func (i *informer[K]) waitUntil(ctx context.Context, met func() (bool, error)) e
 
 // waiters is the list of waits for a state of the store.
 type waiters struct {
-	// count is the length of list. It spares the writer the lock while it is zero.
+	// count is the length of list. While it is zero, the writer doesn't take the lock.
 	count atomic.Int32
 	mu    sync.Mutex
 	list  []*waiter
@@ -293,19 +293,19 @@ func (b *broadcast) announce() {
 	}
 }
 
-// ErrWritesNotTracked is returned for an informer whose client doesn't remember what was written through it,
-// because it isn't a generated one, or a wrapper hides it.
-var ErrWritesNotTracked = errors.New("the informer's client doesn't remember what it wrote")
+// ErrWritesNotTracked is returned for an informer whose client doesn't record the writes made through it,
+// because it isn't a generated client, or a wrapper hides it.
+var ErrWritesNotTracked = errors.New("the informer's client doesn't record its writes")
 
-// WaitForOwnWrites waits until the cache of i reflects everything that was written, by the time of the call,
+// WaitForOwnWrites waits until the cache of i reflects all writes that were made, by the time of the call,
 // through the clientset that i was made with. A read then sees these writes, or later states of the objects.
 // It is safe for concurrent use.
 //
 // It waits for the highest resourceVersion that a create, update, patch or apply returned; see
 // [WaitForVersion] for how versions are compared and how the wait ends. Most deletions return no version: for
 // each of them it waits until the cache no longer has an object of that name and UID. An object whose UID a
-// transform has removed counts as gone, and so does one that another client created and that has not reached
-// the cache yet.
+// transform has removed counts as gone, and so does an object that another client created and that has not
+// reached the cache yet.
 //
 // It doesn't wait for:
 //
@@ -315,19 +315,19 @@ var ErrWritesNotTracked = errors.New("the informer's client doesn't remember wha
 //     not started;
 //   - anything, if the clientset is a generated fake, whose objects have no versions unless a test sets them.
 //
-// If the informer selects objects by label or field, or its transform fails for what was written, the write
-// itself causes no event for it, and the wait lasts until the next event or bookmark.
+// If the informer selects objects by label or field, or its transform fails for the written object, the
+// write may cause no event for it. The wait then lasts until the next event or bookmark.
 //
-// The error is [ErrWritesNotTracked] if the client doesn't remember its writes.
+// The error is [ErrWritesNotTracked] if the client doesn't record its writes.
 func WaitForOwnWrites(ctx context.Context, i cache.SharedIndexInformer) error {
 	if isNil(i) {
-		return fmt.Errorf("wait for what was written to %T: %w", i, errNil)
+		return fmt.Errorf("wait for own writes in %T: %w", i, errNil)
 	}
 	waiter, ok := i.GetIndexer().(interface {
 		WaitForOwnWrites(ctx context.Context, namespace string) error
 	})
 	if !ok {
-		return fmt.Errorf("wait for what was written to %T: %w", i, ErrUnsupportedInformer)
+		return fmt.Errorf("wait for own writes in %T: %w", i, ErrUnsupportedInformer)
 	}
 	return waiter.WaitForOwnWrites(ctx, "")
 }
@@ -348,9 +348,9 @@ func (i *informer[K]) WaitForOwnWrites(ctx context.Context, namespace string) er
 	return i.waitForDeletions(ctx, namespace, written.Deletions)
 }
 
-// waitForDeletions waits until the store shows the deletions in a namespace. They are in
-// order: it remembers those up to the first that the store doesn't show, so that the next
-// call doesn't look at them again.
+// waitForDeletions waits until the store shows the deletions in a namespace. deletions are
+// in order of their sequence numbers. Those before the first that the store doesn't show are
+// recorded in deletionsSeen, so that the next call doesn't check them again.
 func (i *informer[K]) waitForDeletions(
 	ctx context.Context, namespace string, deletions []listwatch.Deletion,
 ) error {
@@ -372,7 +372,7 @@ func (i *informer[K]) waitForDeletions(
 	})
 }
 
-// shows says whether the store shows a deletion. Once it does, it does for ever.
+// shows reports whether the store shows a deletion. Once true, it stays true.
 func (i *informer[K]) shows(d listwatch.Deletion) bool {
 	if !i.HasSynced() {
 		return false

@@ -24,8 +24,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestWaitForVersion checks that a wait for a version ends with the change, bookmark or list that brings it,
-// and that the store then shows it.
+// TestWaitForVersion checks that a wait for a version ends with the change, bookmark or list of that version,
+// and that the store then reflects it.
 func TestWaitForVersion(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -178,9 +178,8 @@ func BenchmarkWaitFor(b *testing.B) {
 	stop()
 }
 
-// TestWaitForOwnWrites checks that after the wait, the lister shows what was written before it, or later
-// states. The wait takes no time if the lister shows that already, and otherwise as long as the events take
-// to arrive.
+// TestWaitForOwnWrites checks that after the wait, the lister shows all earlier writes, or later states. The
+// wait takes no time if the lister shows them already, and otherwise as long as the events take to arrive.
 func TestWaitForOwnWrites(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -229,7 +228,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 							last = at
 						}
 					}
-					// The first list contained what was written before it.
+					// The first list contained the earlier writes.
 					if took, needed := time.Since(begun), last.Add(delay).Sub(begun); i.HasSynced() &&
 						took > max(needed, 0) {
 						t.Fatalf("seed %d: took %v, %v were needed", seed, took, needed)
@@ -255,8 +254,8 @@ func TestWaitForOwnWrites(t *testing.T) {
 	}
 }
 
-// TestWaitForOwnDeletions checks that a wait for a deletion ends when the object is gone or replaced, or was
-// never known, and not before the cache can have known it.
+// TestWaitForOwnDeletions checks that a wait for a deletion ends when the object is gone, replaced or was
+// never in the cache, and not before the cache may have had it.
 func TestWaitForOwnDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLagging()
@@ -303,7 +302,7 @@ func TestWaitForOwnDeletions(t *testing.T) {
 	})
 }
 
-// TestWaitForOwnWritesFails checks that a client which doesn't remember its writes is an error, and that the
+// TestWaitForOwnWritesFails checks that a client that doesn't record its writes causes an error, and that the
 // wait ends with its context and with the informer.
 func TestWaitForOwnWritesFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -24,7 +24,7 @@ type writer[K comparable] struct {
 	// changes are the single changes that have yet to be applied.
 	changes []store.Change[K]
 	synced  bool
-	// releasing means that what is taken out isn't deleted.
+	// releasing is set while the deletions in changes are reported as releases.
 	releasing bool
 }
 
@@ -69,11 +69,11 @@ func (w *writer[K]) take(d *deltafifo.Delta[K]) {
 // keepChanges is the capacity up to which the buffer of changes is kept: 7 KB at most.
 const keepChanges = 64
 
-// end applies the pending changes of a batch of so many deltas.
+// end applies the pending changes of a batch. batch is the number of its deltas.
 func (w *writer[K]) end(batch int) {
 	w.flush()
 	if cap(w.changes) > keepChanges && batch < cap(w.changes)/8 {
-		// The buffer grew in a burst that is over.
+		// The buffer grew in a burst, which is over.
 		w.changes = nil
 	}
 }
@@ -87,7 +87,7 @@ func (w *writer[K]) change(c store.Change[K]) {
 }
 
 // flush applies the pending changes together. If an index function panics at one of
-// them, and the process survives that, flush applies the others one by one.
+// them and the process survives, flush applies the others one by one.
 func (w *writer[K]) flush() {
 	if len(w.changes) == 0 {
 		return
@@ -106,8 +106,8 @@ func (w *writer[K]) flush() {
 // apply applies w.changes in one step. It returns false if it applied none.
 func (w *writer[K]) apply() (applied bool) {
 	w.step(func() {
-		// A change before the first list means that the source has no initial list, or that the list of
-		// another part is there.
+		// A change before the first list means that the source has no initial list. An informer with a Part
+		// has synced when complete is called.
 		if w.informer.part == nil {
 			w.markSynced()
 		}
@@ -126,7 +126,7 @@ func (w *writer[K]) apply() (applied bool) {
 	return applied
 }
 
-// notification returns what handlers are told of the applied change at i.
+// notification returns the change that handlers receive for the applied change at i.
 func (w *writer[K]) notification(i int) change {
 	c := &w.changes[i]
 	k := kindOf(c)
@@ -147,15 +147,15 @@ func (w *writer[K]) notification(i int) change {
 }
 
 // replace makes the staged objects the only ones of the store. The first call
-// completes the informer's sync. If an index function panics at one of the objects,
-// and the process survives that, replace stores the others.
+// completes the informer's sync. If an index function panics at one of the objects
+// and the process survives, replace stores the others.
 func (w *writer[K]) replace(staged *store.Replacement[K], resourceVersion string) {
 	w.flush()
 	w.replaceIn(staged, resourceVersion, nil)
 }
 
-// replaceIn is replace. Unless part is nil, handlers hear only of objects that it returns true for, and the
-// informer hasn't synced by that.
+// replaceIn is replace if part is nil. Else handlers are notified only of objects for which part returns
+// true, and the informer's sync isn't completed.
 func (w *writer[K]) replaceIn(staged *store.Replacement[K], resourceVersion string, part func(any) bool) {
 	if !w.commit(staged, resourceVersion, part) {
 		w.exclude(staged)
@@ -163,8 +163,8 @@ func (w *writer[K]) replaceIn(staged *store.Replacement[K], resourceVersion stri
 	}
 }
 
-// exclude takes the objects at which an index function panics out of the staged ones.
-// Their state in the store then stays as it is.
+// exclude removes the objects at which an index function panics from the staged ones,
+// so that their state in the store stays.
 func (w *writer[K]) exclude(staged *store.Replacement[K]) {
 	var bad []K
 	staged.Each(func(key K, object any, _ string) {
@@ -182,7 +182,7 @@ func (w *writer[K]) exclude(staged *store.Replacement[K]) {
 }
 
 // commit makes the staged objects the store's in one step. It returns false if an index
-// function panicked and the store is as it was.
+// function panicked. The store is then unchanged.
 func (w *writer[K]) commit(
 	staged *store.Replacement[K], resourceVersion string, part func(any) bool,
 ) (committed bool) {
@@ -231,7 +231,7 @@ func (w *writer[K]) resync() {
 	})
 }
 
-// bookmark records that the store shows the collection at resourceVersion.
+// bookmark records that the store reflects the collection at resourceVersion.
 func (w *writer[K]) bookmark(resourceVersion string) {
 	w.flush()
 	w.informer.store.Bookmark(resourceVersion)
@@ -239,7 +239,7 @@ func (w *writer[K]) bookmark(resourceVersion string) {
 }
 
 // announceVersion updates the waits and the metric that depend on the version of the
-// store, which may be later than before.
+// store, which may have changed.
 func (w *writer[K]) announceVersion() {
 	w.informer.waiters.release()
 	w.metrics.version(w.informer.store)
@@ -255,8 +255,8 @@ func (w *writer[K]) markSynced() {
 	w.informer.log.appendBatch(batch[K]{synced: true})
 }
 
-// step runs one step, then wakes the handlers. If an index function panics, and the
-// process survives that, the step changes nothing, and the writer pauses.
+// step runs one step, then wakes the handlers. If an index function panics and the
+// process survives, the step changes nothing and the writer pauses.
 func (w *writer[K]) step(do func()) {
 	if crashed := w.try(do); crashed {
 		time.Sleep(afterCrash)
@@ -267,7 +267,7 @@ func (w *writer[K]) step(do func()) {
 	}
 }
 
-// try runs do under the joining lock and says whether it panicked.
+// try runs do under the joining lock and reports whether it panicked.
 func (w *writer[K]) try(do func()) (crashed bool) {
 	crashed = true
 	defer utilruntime.HandleCrashWithLogger(w.logger)
@@ -277,8 +277,8 @@ func (w *writer[K]) try(do func()) (crashed bool) {
 	return false
 }
 
-// isRecreation says whether a change replaced an object by another one of the same
-// name, and is to be told as a deletion and an addition.
+// isRecreation reports whether a change replaced an object by another one of the same
+// name, and is to be reported as a deletion and an addition.
 func (i *informer[K]) isRecreation(c *store.Change[K]) bool {
 	if !i.config.RecreationIsDeletion || c.Type != store.Updated {
 		return false

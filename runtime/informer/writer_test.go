@@ -56,8 +56,8 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// TestBatchesChangeNothing checks that handlers receive the same, and that the store ends up the same,
-// however many deltas are popped at a time.
+// TestBatchesChangeNothing checks that the calls of handlers and the final store don't depend on how many
+// deltas are popped at a time.
 func TestBatchesChangeNothing(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -112,8 +112,7 @@ func TestBatchesChangeNothing(t *testing.T) {
 	}
 }
 
-// take makes the writer pop what is queued, which must be at least that many deltas, and waits for the
-// handler.
+// take makes the writer pop the queued deltas, which must be at least atLeast, and waits for the handler.
 func (r *rig) take(t *testing.T, atLeast int) {
 	if r.queue.Len() < max(atLeast, 1) {
 		if atLeast > 0 {
@@ -146,8 +145,8 @@ func TestNoHandlerJoinsAStep(t *testing.T) {
 				t.Error(err)
 			}
 		}()
-		// Nothing shows that a goroutine waits for a lock; after so many chances it would have finished if it
-		// didn't.
+		// There is no way to see that a goroutine waits for a lock. If it didn't wait, it would have finished
+		// after so many yields.
 		for range 10_000 {
 			runtime.Gosched()
 		}

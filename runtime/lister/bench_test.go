@@ -29,8 +29,8 @@ func benchListers(b *testing.B) (ResourceIndexer[*thing], cache.GenericLister) {
 		things), cache.NewGenericLister(made["client-go's indexer, indexed"], things)
 }
 
-// BenchmarkList distinguishes how lists by a label without an index ask, since a store keeps summaries of
-// labels for later lists.
+// BenchmarkList measures several patterns of lists by a label without an index, since a store keeps summaries
+// of labels for later lists.
 func BenchmarkList(b *testing.B) {
 	ours, clientGo := benchListers(b)
 	one, many := []labels.Selector{appSelector(1)}, make([]labels.Selector, 10_000)

@@ -34,8 +34,8 @@ func declared(objects []*thing, namespaces bool, labels ...string) ResourceIndex
 	return New[*thing](backed{cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil), s}, things)
 }
 
-// TestIndexesChangeNoAnswer checks that, whichever labels are indexed, a lister lists for any selector what
-// client-go's lists.
+// TestIndexesChangeNoAnswer checks that, whichever labels are indexed, a lister returns for any selector the
+// same objects as client-go's.
 func TestIndexesChangeNoAnswer(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	keys, values := []string{"a", "b", "c"}, []string{"", "1", "2", "3"}
@@ -192,7 +192,7 @@ type mirror struct{ cache.Indexer }
 
 func (m mirror) Untyped() cache.Indexer { return m }
 
-// TestMirror checks that such an indexer doesn't cause an endless loop.
+// TestMirror checks that a mirror doesn't cause an endless loop.
 func TestMirror(t *testing.T) {
 	indexer := mirror{cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})}
 	if _, err := New[*thing](indexer, things).Get("a"); err == nil {

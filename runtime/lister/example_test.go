@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// A lister reads an indexer, that of an informer for example. Generated listers have these methods.
+// A lister reads an indexer, for example that of an informer. Generated listers have these methods.
 func Example() {
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
 		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})

@@ -17,15 +17,15 @@ import (
 // NoIndexError is the error for an index that doesn't exist.
 type NoIndexError = store.NoIndexError
 
-// ListByFields returns the objects that l, a generated lister or one of this package, lists for matchLabels,
-// restricted to those whose fields have the values that selector requires:
+// ListByFields returns the objects that match matchLabels and whose fields have the values that selector
+// requires. l is a generated lister or one of this package:
 //
 //	onNode := fields.OneTermEqualSelector("spec.nodeName", node)
 //	pods, err := lister.ListByFields[*corev1.Pod](podLister, onNode, labels.Everything())
 //
-// A field must have been declared with informer.IndexField, and its selector can only require equality. The
-// error for a field that wasn't declared is a *[NoIndexError], which names those that were. The cost depends
-// on the number of objects with the rarest of the values. For a [ReadOnly] there is [ListViewsByFields].
+// Fields must have been declared with informer.IndexField, and selector can only require equality. The error
+// for a field that wasn't declared is a *[NoIndexError], whose text lists the declared fields. The cost
+// depends on the number of objects with the rarest of the values. For a [ReadOnly] use [ListViewsByFields].
 func ListByFields[T runtime.Object](
 	l any, selector fields.Selector, matchLabels labels.Selector,
 ) ([]T, error) {
@@ -62,8 +62,8 @@ func ListViewsByFields[T runtime.Object, V any](
 	return viewed(objects, l.view), nil
 }
 
-// listByFields refuses a lister that returns views only, unless views is true: then
-// the caller makes views of the objects.
+// listByFields refuses a lister that returns views only, unless views is true, in which
+// case the caller makes views of the objects.
 func listByFields(
 	l any, views bool, selector fields.Selector, matchLabels labels.Selector,
 ) (list []any, err error) {
@@ -74,7 +74,7 @@ func listByFields(
 	namespace := ours.behind().namespace
 	self, ok := ours.behind().of.(*source)
 	if !ok || self.store == nil {
-		return nil, fmt.Errorf("list by fields: %T has no such indexes", l)
+		return nil, fmt.Errorf("list by fields: the cache behind %T has no indexes of fields", l)
 	}
 	if self.viewsOnly && !views {
 		return nil, fmt.Errorf("list by fields: %T returns views only; use ListViewsByFields", l)
@@ -100,7 +100,7 @@ func listByFields(
 			return nil, self.undeclared(term.Field)
 		}
 		if term.Operator == selection.NotEquals {
-			return nil, fmt.Errorf("list by field %q: there is no index of what is not equal to a value",
+			return nil, fmt.Errorf("list by field %q: the selector can only require equality",
 				term.Field)
 		}
 		if least < 0 || count < least {
@@ -129,7 +129,7 @@ func listByFields(
 	return list, err
 }
 
-// undeclared is the error for a field that there is no index of.
+// undeclared returns the error for a field without an index.
 func (s *source) undeclared(field string) error {
 	declared := "none is declared"
 	if names := s.store.Fields(); len(names) > 0 {

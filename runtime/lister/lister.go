@@ -1,25 +1,25 @@
 // Package lister reads the objects of one resource from an informer's indexer. Generated listers are
-// declarations on top of it. docs/concepts.md tells how they fit into a controller.
+// declarations on top of it. docs/concepts.md describes how they fit into a controller.
 //
 // # What it promises
 //
-// Listers of any cache.Indexer find what client-go's find, with the same errors. All
+// Listers return the same objects and errors as client-go's, for any cache.Indexer. All
 // are safe for concurrent use. They return the objects that the indexer holds, not
-// copies: callers must not change them, labels included.
+// copies: callers must not change them, including their labels.
 //
 // The indexers of generated, dynamic and metadata informers keep their objects in a
 // store of this runtime. Listers read that store:
 //
 //   - Get allocates nothing.
-//   - List reads one instant of the store, and delays neither writers nor other readers.
-//   - The cost of a list of a namespace grows with the objects of the namespace, if that
-//     is indexed.
+//   - List reads a consistent state of the store, and delays neither writers nor other readers.
+//   - The cost of a list of a namespace grows with the objects of the namespace, if the
+//     cache has an index by namespace.
 //   - The cost of a selector that requires values of a label grows with the objects that have them, if the
-//     label is indexed, see informer.IndexLabels. Of several such labels, the rarest counts.
-//   - Without an index of the label, a list looks at all objects, or at those of an indexed namespace. One
-//     list in 32 stores summaries of the labels that it sees. Later lists look only at objects that may
-//     match. Among these are a few in a hundred that don't match, those that were put since or have more than
-//     twelve labels, and at most the last 255.
+//     label is indexed, see informer.IndexLabels. Of several such labels, the rarest determines the cost.
+//   - Without an index of the label, a list checks all objects, or all of an indexed namespace. One list in
+//     32 stores summaries of the labels that it reads. Later lists check only objects that may match. Among
+//     these are a few percent that don't match, objects that were put since or have more than twelve labels,
+//     and at most 255 others, which have no summaries yet.
 //
 // Other indexers, among them those of package cache, are read through their interface.
 //
@@ -27,8 +27,8 @@
 //
 // Generated listers have client-go's methods and no more. The additions are functions that take a lister,
 // generic and read-only ones included: [ListByFields] finds objects by the values of fields, [WaitForVersion]
-// waits until the lister reflects a resourceVersion, and [WaitForOwnWrites] until it reflects what was
-// written through the clientset behind it.
+// waits until the lister reflects a resourceVersion, and [WaitForOwnWrites] until it reflects the writes made
+// through the clientset behind it.
 package lister
 
 import (
@@ -46,9 +46,9 @@ import (
 // It only converts the results of code that is compiled once for all types.
 type ResourceIndexer[T runtime.Object] struct{ reader }
 
-// Embedding embeds a ResourceIndexer. Generated code defines its listers by it; they have the
-// methods of the ResourceIndexer, not those of Embedding itself. Without generated code it is
-// the lister, see factory.For.
+// Embedding embeds a ResourceIndexer. Generated code defines its lister types from it; they have
+// the methods of the ResourceIndexer, not those of Embedding itself. factory.For, which needs no
+// generated code, returns it as the lister.
 type Embedding[T runtime.Object] struct{ ResourceIndexer[T] }
 
 // ByNamespace returns the lister of one namespace, or of all if it is empty.
@@ -57,7 +57,7 @@ func (l Embedding[T]) ByNamespace(namespace string) Embedding[T] {
 }
 
 // New returns a ResourceIndexer for all namespaces, or for cluster-scoped objects. resource names the
-// resource in errors. The indexer must hold objects of type T only: others make List and Get panic.
+// resource in errors. The indexer must hold objects of type T only: List and Get panic at others.
 func New[T runtime.Object](indexer cache.Indexer, resource schema.GroupResource) ResourceIndexer[T] {
 	return ResourceIndexer[T]{reader{of: newSource(indexer, resource, false)}}
 }
@@ -88,8 +88,8 @@ func (l ResourceIndexer[T]) Get(name string) (T, error) {
 	return obj.(T), nil
 }
 
-// keyOf returns the key that client-go's string for namespace and name stands
-// for.
+// keyOf returns the key of an object. As in client-go, name may be a whole key if
+// namespace is empty.
 func keyOf(namespace, name string) (key cache.ObjectName, ok bool) {
 	if namespace == "" && strings.Contains(name, "/") {
 		key, err := cache.ParseObjectName(name)

@@ -134,8 +134,8 @@ func TestLikeClientGo(t *testing.T) {
 	}
 }
 
-// TestChangedLabels checks that lists by labels, which leave summaries for later lists, examine an object
-// again after it is put again. Objects that are changed in place, which is forbidden, aren't.
+// TestChangedLabels checks that lists by labels, which store summaries for later lists, examine an object
+// again after it was put again. They don't examine objects that were changed in place, which is forbidden.
 func TestChangedLabels(t *testing.T) {
 	var objects []*thing
 	for i := range 1000 {
@@ -271,7 +271,7 @@ func TestObjectsWithoutMetadata(t *testing.T) {
 	}
 	l := New[bare](untyped, things)
 	if list, err := l.List(labels.Everything()); len(list) != 1 || err != nil {
-		t.Errorf("%v, %v, want what the empty selector matches", list, err)
+		t.Errorf("%v, %v, want the objects that the empty selector matches", list, err)
 	}
 	selector := labels.SelectorFromSet(labels.Set{"a": "1"})
 	if list, err := l.List(selector); list != nil || err == nil {

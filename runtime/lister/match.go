@@ -14,9 +14,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// byRarestLabel returns the objects of the namespace that have what is wanted of an
-// indexed label, of all such labels the rarest. ok is false if there is none, or
-// if an index of the namespace is as good.
+// byRarestLabel returns the objects of the namespace that have one of the wanted values
+// of an indexed label. Of several indexed labels it takes the one with the fewest
+// objects. ok is false if no label is indexed, or if the namespace's index finds no
+// more objects.
 func (s *source) byRarestLabel(namespace string, wanted []store.LabelValues) (found []any, ok bool) {
 	if s.store == nil {
 		return nil, false
@@ -42,7 +43,7 @@ func (s *source) byRarestLabel(namespace string, wanted []store.LabelValues) (fo
 	return slices.DeleteFunc(found, func(obj any) bool { return !isIn(obj, namespace) }), err == nil
 }
 
-// isIn reports whether an object is in a namespace. One without metadata isn't.
+// isIn reports whether an object is in a namespace. An object without metadata isn't.
 func isIn(obj any, namespace string) bool {
 	m, err := meta.Accessor(obj)
 	return err == nil && m.GetNamespace() == namespace
@@ -50,17 +51,18 @@ func isIn(obj any, namespace string) bool {
 
 var selectorType = reflect.TypeOf(labels.NewSelector())
 
-// matcher is a selector as a list's loop wants it.
+// matcher is a selector that is prepared for many objects.
 type matcher struct {
 	selector labels.Selector
-	// wanted are labels that objects must have, which is all that the selector asks
-	// if exact is true.
+	// wanted are labels that objects must have. If exact is true, the selector has no
+	// other requirements.
 	wanted []store.LabelValues
 	exact  bool
 }
 
-// newMatcher recognises apimachinery's own selectors: looking their labels up takes
-// half the time of Matches. Others may match as they like.
+// newMatcher reads the requirements of apimachinery's own selectors: looking up their
+// labels takes half the time of Matches. Other selectors may match in any way, so
+// wanted stays empty.
 func newMatcher(selector labels.Selector) *matcher {
 	m := &matcher{selector: selector}
 	if reflect.TypeOf(selector) != selectorType {
@@ -89,8 +91,8 @@ func (m *matcher) matches(set map[string]string) bool {
 	return true
 }
 
-// ahead is how many objects' labels are touched before the first of them are
-// looked at, so that a processor waits for their memory at once and not in turn.
+// ahead is the number of objects whose labels are loaded before the first of them are
+// compared, so that the processor waits for their memory at the same time and not in turn.
 const ahead = 32
 
 // yieldMatching calls yield for the objects that match.

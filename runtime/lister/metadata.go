@@ -12,7 +12,7 @@ type Metadata struct {
 	ResourceIndexer[*metav1.PartialObjectMetadata]
 }
 
-// NewMetadata returns a lister over the indexer of an informer that keeps
+// NewMetadata returns a lister over the indexer of an informer that caches
 // metadata only; see [New].
 func NewMetadata(indexer cache.Indexer, resource schema.GroupResource) Metadata {
 	return Metadata{New[*metav1.PartialObjectMetadata](indexer, resource)}

@@ -12,40 +12,40 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// reader is a lister that knows no types.
+// reader is a lister without type parameters.
 type reader struct {
 	of        finder
 	namespace string // empty for all namespaces and for cluster-scoped objects
 }
 
-// behind is found by the functions that take a lister.
+// behind gives functions that take a lister access to the reader.
 func (r reader) behind() reader { return r }
 
-// finder is a *source. Behind an interface it is out of sight of generated
-// packages: those would compile a store's methods if its type were in sight.
+// finder is a *source. The interface hides its type from generated packages, which
+// would otherwise compile the store's methods.
 type finder interface {
-	// list calls yield for each object that is to be listed. Before, it calls
-	// room with their number if it knows that and it isn't zero.
+	// list calls yield for each object of the list. If it knows their number and
+	// the number isn't zero, it calls room with it first.
 	list(namespace string, selector labels.Selector, room func(int), yield func(any)) error
 	get(namespace, name string) (any, error)
 }
 
-// source is what is read. It doesn't change.
+// source is what a lister reads. It is immutable.
 type source struct {
 	indexer cache.Indexer
-	// store is the one behind indexer, or nil. Its objects are known to be
-	// keyed by their namespace and name.
+	// store is the store behind indexer, or nil. Its keys are the objects' namespaces
+	// and names.
 	store    *store.Store[cache.ObjectName]
 	resource schema.GroupResource
 	// viewsOnly is true if the lister returns views instead of the objects.
 	viewsOnly bool
 }
 
-// newSource is not inlined: the source's type would be in sight.
+// newSource is not inlined, to hide the source's type from generated packages.
 //
 //go:noinline
 func newSource(indexer cache.Indexer, resource schema.GroupResource, viewsOnly bool) finder {
-	// An indexer that is only seen as typed has another one inside.
+	// A typed indexer of package informer has the indexer itself inside.
 	if shell, ok := indexer.(interface{ Untyped() cache.Indexer }); ok {
 		indexer = shell.Untyped()
 	}
@@ -93,8 +93,8 @@ func yieldAll(n int, objects iter.Seq[any], room func(int), yield func(any)) {
 	}
 }
 
-// inNamespace returns the objects of a namespace, all that have the labels that are wanted
-// among them. What has no store is asked for all namespaces if it is empty.
+// inNamespace returns the objects of a namespace, at least all that have the wanted labels.
+// Only without a store may the namespace be empty, which means all namespaces.
 func (s *source) inNamespace(namespace string, wanted []store.LabelValues) ([]any, error) {
 	if s.store == nil {
 		return listIndexer(s.indexer, namespace)
@@ -103,7 +103,7 @@ func (s *source) inNamespace(namespace string, wanted []store.LabelValues) ([]an
 	if err == nil {
 		return indexed, nil
 	}
-	// There is no such index. The namespace is in the keys.
+	// There is no index by namespace, but the keys have the namespace.
 	var found []any
 	for key, obj := range s.store.All() {
 		if key.Namespace == namespace {

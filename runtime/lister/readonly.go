@@ -7,14 +7,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ReadOnly lists views of type V in place of objects. Objects are shared and must not be changed; a view has
-// no way to change one. It is a small value and safe for concurrent use.
+// ReadOnly lists views of type V in place of objects. Objects are shared and must not be changed; a view
+// gives no way to change its object. A ReadOnly is a small value and safe for concurrent use.
 type ReadOnly[T runtime.Object, V any] struct {
 	reader
 	view func(T) V
 }
 
-// NewReadOnly returns a lister that applies view to the objects in indexer; for the rest see [New].
+// NewReadOnly returns a lister that applies view to the objects in indexer. For the rest see [New].
 func NewReadOnly[T runtime.Object, V any](
 	indexer cache.Indexer, resource schema.GroupResource, view func(T) V,
 ) ReadOnly[T, V] {

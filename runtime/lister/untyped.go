@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// NewGeneric returns a lister for code that doesn't know the objects' type. It lists the same as a lister of
-// [New], with the same code.
+// NewGeneric returns a lister for code that doesn't know the objects' type. It returns the same objects as a
+// lister of [New], with the same code.
 func NewGeneric(indexer cache.Indexer, resource schema.GroupResource) cache.GenericLister {
 	return generic{reader{of: newSource(indexer, resource, false)}}
 }
@@ -43,8 +43,8 @@ func (l generic) ByNamespace(namespace string) cache.GenericNamespaceLister {
 	return l
 }
 
-// unnamed is the lister of the namespace that has no name: as in client-go it
-// lists all namespaces, and has no object of any name.
+// unnamed is the lister of the namespace "". As in client-go, its List lists all
+// namespaces, and its Get never finds an object.
 type unnamed struct{ generic }
 
 func (l unnamed) Get(name string) (runtime.Object, error) {
@@ -72,7 +72,7 @@ func listIndexer(indexer cache.Indexer, namespace string) ([]any, error) {
 	if err == nil {
 		return indexed, nil
 	}
-	klog.TODO().Info("Listing a namespace takes looking at the objects of all", "err", err)
+	klog.TODO().Info("Listing a namespace without an index: all objects are read", "err", err)
 	var found []any
 	for _, obj := range indexer.List() {
 		m, err := meta.Accessor(obj)

@@ -7,48 +7,48 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// WaitForVersion waits until the cache that l reads, a generated lister or one of this package, reflects a
-// resourceVersion or a later one: a caller that waits for the version that its write returned then reads what
-// it wrote. It returns ctx's error, or an error if the informer behind the lister stopped, if there is none
-// of this runtime, or if versions are opaque.
+// WaitForVersion waits until the cache behind l, a generated lister or one of this package, reflects
+// resourceVersion or a later one. A caller that waits for the version that its write returned then reads its
+// write. If ctx ends first, it returns the cause. It returns an error if the informer behind the lister
+// stops, if there is no informer of this runtime behind it, or if versions are opaque.
 func WaitForVersion(ctx context.Context, l any, resourceVersion string) error {
 	indexer, _ := behind(l)
 	informed, ok := indexer.(interface {
 		WaitForVersion(ctx context.Context, resourceVersion string) error
 	})
 	if !ok {
-		return fmt.Errorf("wait for a version: no informer of ours is behind %T", l)
+		return fmt.Errorf("wait for a version: there is no informer of kubewright behind %T", l)
 	}
 	return informed.WaitForVersion(ctx, resourceVersion)
 }
 
-// WaitForOwnWrites waits until the cache that l reads, a generated lister or one of this package, reflects
-// everything that was written, by the time of the call, through the generated clientset that the informer
-// behind l was made with. For a lister of one namespace, that is what was written there. It doesn't wait
-// longer than needed, and not at all if nothing was written or everything has arrived:
+// WaitForOwnWrites waits until the cache behind l, a generated lister or one of this package, reflects all
+// writes that were made, by the time of the call, through the generated clientset that the informer behind l
+// was made with. For a lister of one namespace, only writes in that namespace count. It returns at once if
+// nothing was written or everything has arrived:
 //
 //	if err := lister.WaitForOwnWrites(ctx, podLister); err != nil {
 //		return err
 //	}
 //	pods, err := podLister.Pods(namespace).List(selector) // sees our own writes
 //
-// It doesn't wait for the informer's sync: before the sync, what others have written is missing.
+// It doesn't wait for the informer's sync: before the sync, objects that others have written are missing.
 //
-// See informer.WaitForOwnWrites for what counts as written, for deletions, and for clients
-// that don't remember what they wrote.
+// See informer.WaitForOwnWrites for which writes count, for deletions, and for clients that
+// don't record their writes.
 func WaitForOwnWrites(ctx context.Context, l any) error {
 	indexer, namespace := behind(l)
 	informed, ok := indexer.(interface {
 		WaitForOwnWrites(ctx context.Context, namespace string) error
 	})
 	if !ok {
-		return fmt.Errorf("wait for what was written: no informer of ours is behind %T", l)
+		return fmt.Errorf("wait for own writes: there is no informer of kubewright behind %T", l)
 	}
 	return informed.WaitForOwnWrites(ctx, namespace)
 }
 
-// behind returns what a lister of this runtime reads from, nil for another, and the
-// namespace that it is limited to.
+// behind returns the indexer that a lister of this runtime reads and the namespace that it
+// is limited to. The indexer is nil for other listers.
 func behind(l any) (indexer cache.Indexer, namespace string) {
 	if ours, ok := l.(interface{ behind() reader }); ok {
 		if s, ok := ours.behind().of.(*source); ok {

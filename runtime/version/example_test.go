@@ -6,7 +6,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/version"
 )
 
-// Generated code has this line. It doesn't compile with a runtime that no longer serves it.
+// Generated code has this line. It doesn't compile with a runtime that no longer serves the generation.
 const _ = version.Generation2
 
 // The line above fails to compile with a runtime that doesn't serve the generation: either the name doesn't

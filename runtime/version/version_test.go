@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestGenerations checks that code generated for this runtime compiles, and that for code of an earlier
-// generation the compiler's message says what to do.
+// TestGenerations checks that code generated for this runtime compiles, and that the compiler's message for
+// code of an earlier generation names RegenerateWithKubewright.
 func TestGenerations(t *testing.T) {
 	for name, want := range map[string]string{"Generation2": "", "Generation1": "RegenerateWithKubewright"} {
 		files := token.NewFileSet()

@@ -2,8 +2,8 @@ package view
 
 import "reflect"
 
-// Copy returns a deep copy. It calls DeepCopyInto if a type has it, else it copies the
-// parts. It copies unexported fields, functions and channels by assignment.
+// Copy returns a deep copy. It calls DeepCopyInto of types that have it, and copies others
+// part by part. It copies unexported fields, functions and channels by assignment.
 func Copy[T any](value T) T { return CopyOf(&value) }
 
 // CopyOf is [Copy] for the value behind a pointer, which must not be nil.
@@ -60,7 +60,7 @@ func deepCopy(out, in reflect.Value) {
 	}
 }
 
-// copied copies by DeepCopyInto. It returns false if the type doesn't have that.
+// copied copies by DeepCopyInto. It returns false if the type doesn't have the method.
 func copied(out, in reflect.Value) bool {
 	if in.Kind() != reflect.Struct {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/view"
 )
 
-// podView is a view of a Pod, as --read-only-views generates them: no method gives away a part that can be
-// changed.
+// podView is a view of a Pod, as --read-only-views generates views: no method returns a part of the Pod that
+// can be changed.
 type podView struct{ pod *corev1.Pod }
 
 func (v podView) Metadata() view.ObjectMeta { return view.OfObjectMeta(&v.pod.ObjectMeta) }

@@ -20,7 +20,7 @@ func (m ObjectMeta) GenerateName() string { return m.meta.GenerateName }
 // Namespace is "" for cluster-scoped objects.
 func (m ObjectMeta) Namespace() string { return m.meta.Namespace }
 
-// UID tells the object from earlier ones with its name.
+// UID distinguishes the object from earlier ones of the same name.
 func (m ObjectMeta) UID() types.UID { return m.meta.UID }
 
 // ResourceVersion is the version of the object.
@@ -38,7 +38,7 @@ func (m ObjectMeta) DeletionTimestamp() (at metav1.Time, ok bool) {
 	return Optional(m.meta.DeletionTimestamp)
 }
 
-// DeletionGracePeriodSeconds is how long the object was given to terminate; ok is false if
+// DeletionGracePeriodSeconds is how long the object may take to terminate; ok is false if
 // its deletion wasn't requested.
 func (m ObjectMeta) DeletionGracePeriodSeconds() (seconds int64, ok bool) {
 	return Optional(m.meta.DeletionGracePeriodSeconds)

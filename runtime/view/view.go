@@ -1,10 +1,10 @@
 // Package view has read-only views of cached objects. The code that kubewright generates
 // with --read-only-views uses it.
 //
-// A view returns scalars as they are, structs, lists and maps as views, and other values
+// A view returns scalars unchanged, structs, lists and maps as views, and other values
 // as deep copies. So nothing that a view returns can be used to change the object behind
 // it. Views are small values that are cheap to make. They are safe for concurrent use as
-// long as nobody changes the object by other means.
+// long as the object isn't changed by other means.
 package view
 
 import "iter"
@@ -15,17 +15,17 @@ type List[E any] struct {
 	at  func(int) E
 }
 
-// ListOf shows a list of scalars.
+// ListOf returns a view of a list of scalars.
 func ListOf[S ~[]E, E any](list S) List[E] {
 	return List[E]{len(list), func(i int) E { return list[i] }}
 }
 
-// Views shows a list of elements by their views or copies, which view makes.
+// Views returns a view of a list whose elements are not scalars. view makes a view or copy of an element.
 func Views[S ~[]T, T, V any](list S, view func(*T) V) List[V] {
 	return List[V]{len(list), func(i int) V { return view(&list[i]) }}
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (l List[E]) Len() int { return l.len }
 
 // At returns the element at index i. It panics unless 0 <= i < Len.
@@ -54,12 +54,12 @@ type Map[K comparable, V any] struct {
 	all  iter.Seq2[K, V]
 }
 
-// MapOf shows a map to scalars.
+// MapOf returns a view of a map to scalars.
 func MapOf[M ~map[K]V, K comparable, V any](m M) Map[K, V] {
 	return MapViews(m, func(v *V) V { return *v })
 }
 
-// MapViews shows a map by views or copies of its values, which view makes.
+// MapViews returns a view of a map whose values are not scalars. view makes a view or copy of a value.
 func MapViews[M ~map[K]T, K comparable, T, V any](m M, view func(*T) V) Map[K, V] {
 	find := func(k K) (V, bool) {
 		value, ok := m[k]
@@ -75,7 +75,7 @@ func MapViews[M ~map[K]T, K comparable, T, V any](m M, view func(*T) V) Map[K, V
 	return Map[K, V]{len(m), find, all}
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (m Map[K, V]) Len() int { return m.len }
 
 // Get returns the value of a key; ok is false if there is none.

@@ -1,10 +1,10 @@
 // Package bakery is a complete small controller. It gives every Bakery a
 // status: how many bakers are at work, what they bake, and whether the bakery
-// is open. That depends on the bakery and on the Market where it sells.
+// is open. The status depends on the bakery and on the Market where it sells.
 //
-// It is written as controllers usually are: handlers put names into a queue, workers take them
-// out, read the caches, and write the difference. A name may come twice or late, since a worker
-// looks at the state, not at the event.
+// It is written like most controllers: handlers put names into a queue, workers take them
+// out, read the caches, and write the difference. A name may be queued twice or late, since a
+// worker looks at the state, not at the event.
 package bakery
 
 import (
@@ -36,8 +36,8 @@ type Controller struct {
 	read     []cache.SharedInformer // the informers behind the listers
 	log      klog.Logger
 
-	// Queue holds the names of bakeries to look at, and Reconcile looks at one. A program may wrap them
-	// before it starts the informers, as examples/sharded does.
+	// Queue holds the names of bakeries to reconcile, and Reconcile reconciles one. A program may wrap
+	// them before it starts the informers, as examples/sharded does.
 	Queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	Reconcile func(context.Context, cache.ObjectName) error
 }
@@ -69,8 +69,8 @@ func New(
 	return c, errors.Join(indexed, bakeryErr, marketErr)
 }
 
-// Run works with that many workers until ctx is done, and returns when they have stopped. It
-// returns an error that says why if the caches were not filled before.
+// Run works with that many workers until ctx is done, and returns when they have stopped. If ctx
+// is done before the caches are filled, it returns an error with the reason.
 func (c *Controller) Run(ctx context.Context, workers int) error {
 	defer c.Queue.ShutDown()
 	if err := informer.WaitForSync(ctx, c.read...); err != nil {
@@ -83,7 +83,7 @@ func (c *Controller) Run(ctx context.Context, workers int) error {
 		}, workqueue.WithErrorHandler(c.report))
 }
 
-// report logs the error of a bakery, which is tried again. It doesn't log conflicts, which only
+// report logs the error of a bakery, which will be retried. It doesn't log conflicts, which only
 // mean that the cache was behind.
 func (c *Controller) report(_ context.Context, bakery any, err error) {
 	if !apierrors.IsConflict(err) {

@@ -237,7 +237,7 @@ func TestRun(t *testing.T) {
 }
 
 // TestRunStopsBeforeSync checks that Run fails if it is stopped before the caches are filled, and that the
-// error names those that are not.
+// error lists the informers that have not synced.
 func TestRunStopsBeforeSync(t *testing.T) {
 	c, _ := newController(t, fake.NewSimpleClientset())
 	ctx, cancel := context.WithCancelCause(t.Context())

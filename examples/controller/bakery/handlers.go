@@ -7,8 +7,8 @@ import (
 	shopinformers "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
 )
 
-// bakeryHandler queues a bakery when it is added and when its spec changes. Other changes are
-// the controller's own.
+// bakeryHandler queues a bakery when it is added and when its spec changes. The controller's own
+// changes of the status don't queue it.
 func (c *Controller) bakeryHandler() shopinformers.BakeryHandlerFuncs {
 	return shopinformers.BakeryHandlerFuncs{
 		AddFunc: func(b *shopv1.Bakery) {

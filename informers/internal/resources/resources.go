@@ -1,4 +1,4 @@
-// Package resources is what dynamic and metadata informers have in common: a factory that has an informer
+// Package resources has the common parts of dynamic and metadata informers: a factory that has an informer
 // for each resource.
 package resources
 
@@ -19,7 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// Config says how the informers of a client list, watch and store.
+// Config is the common configuration of the informers of a client.
 type Config struct {
 	// Client is the clientset.
 	Client           any
@@ -40,8 +40,8 @@ func NewInformer[T cache.Object, L runtime.Object](
 	})
 }
 
-// returnsAsSent reports whether a client returns what the server sends: client-go's own clients do,
-// while wrappers and fakes may change it.
+// returnsAsSent reports whether a client returns objects exactly as the server sends them: client-go's
+// own clients do, while wrappers and fakes may change the objects.
 func returnsAsSent(client any) bool {
 	switch client.(type) {
 	case *dynamic.DynamicClient, *metadata.Client:
@@ -57,7 +57,7 @@ type Factory struct {
 	set  *factory.Set[schema.GroupVersionResource]
 }
 
-// New returns a factory whose informers are made by a function.
+// New returns a factory that makes its informers by make.
 func New(make func(schema.GroupVersionResource, cache.Indexers) cache.SharedIndexInformer) *Factory {
 	set := &factory.Set[schema.GroupVersionResource]{}
 	return &Factory{Handle: set.Handle(), make: make, set: set}
@@ -78,8 +78,8 @@ func (f *Factory) Start(stopCh <-chan struct{}) { f.StartWithContext(wait.Contex
 // not started yet. They run until ctx is done.
 func (f *Factory) StartWithContext(ctx context.Context) { f.set.StartWithContext(ctx) }
 
-// WaitForCacheSync waits, on channels, until all started informers have synced or
-// stopCh is closed, and says which have.
+// WaitForCacheSync waits, without polling, until all started informers have synced or
+// stopCh is closed, and reports for each whether it has synced.
 func (f *Factory) WaitForCacheSync(stopCh <-chan struct{}) map[schema.GroupVersionResource]bool {
 	return f.set.WaitForCacheSync(wait.ContextForChannel(stopCh))
 }

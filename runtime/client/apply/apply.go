@@ -32,7 +32,7 @@ func Ensure[V any](field **V) *V {
 	return *field
 }
 
-// Append appends values to a list.
+// Append appends values to a slice.
 //
 //go:noinline
 func Append[B, T any](b B, list *[]T, values []T) B {
@@ -41,7 +41,8 @@ func Append[B, T any](b B, list *[]T, values []T) B {
 }
 
 // AppendCopies appends copies of the values behind pointers. It panics at a nil pointer,
-// after it has appended those before it; the panic names the method that was called.
+// after it has appended the values before it; the panic contains method, the name of the
+// generated method.
 //
 //go:noinline
 func AppendCopies[B, T any](b B, list *[]T, method string, values []*T) B {
@@ -54,7 +55,7 @@ func AppendCopies[B, T any](b B, list *[]T, method string, values []*T) B {
 	return b
 }
 
-// AppendPointers is [AppendCopies] to a list that keeps the pointers themselves.
+// AppendPointers is like [AppendCopies], but appends the pointers themselves.
 //
 //go:noinline
 func AppendPointers[B, T any](b B, list *[]*T, method string, values []*T) B {
@@ -67,8 +68,8 @@ func AppendPointers[B, T any](b B, list *[]*T, method string, values []*T) B {
 	return b
 }
 
-// Merge puts entries into a map and replaces the values of keys that the map has. If there is no map and
-// entries is not empty, it makes one.
+// Merge puts entries into a map and replaces the values of existing keys. If the map is nil and entries is
+// not empty, it makes a map.
 //
 //go:noinline
 func Merge[B any, K comparable, V any](b B, into *map[K]V, entries map[K]V) B {
@@ -95,8 +96,8 @@ type Kinds struct {
 	Configs []any
 }
 
-// ForKind returns a new apply configuration of a kind, or nil if versions have none. Its type is named like
-// the kind, with a capital letter at the beginning and ApplyConfiguration at the end.
+// ForKind returns a new apply configuration of a kind, or nil if versions have none. The name of its type is
+// the kind, with a capital first letter, followed by ApplyConfiguration.
 func ForKind(kind schema.GroupVersionKind, versions ...Kinds) any {
 	if kind.Kind == "" {
 		return nil

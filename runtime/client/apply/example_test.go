@@ -7,8 +7,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/apply"
 )
 
-// ovenConfiguration is what applyconfiguration-gen makes of a type, in small: a field that isn't set isn't
-// sent.
+// ovenConfiguration is a small example of what applyconfiguration-gen makes from a type: a field that isn't
+// set isn't sent.
 type ovenConfiguration struct {
 	Fuel   *string           `json:"fuel,omitempty"`
 	Trays  []string          `json:"trays,omitempty"`

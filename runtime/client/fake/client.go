@@ -15,10 +15,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Option changes a fake client.
+// Option configures a fake client.
 type Option func(*target)
 
-// ClusterScoped makes a client one of a cluster-scoped resource.
+// ClusterScoped marks the client's resource as cluster-scoped.
 func ClusterScoped() Option {
 	return func(t *target) { t.clusterScoped = true }
 }
@@ -36,8 +36,8 @@ func New[T client.Object](
 	return &Client[T]{untyped{fake, newTarget(fake, namespace, resource, kind, opts)}}
 }
 
-// as converts a reactor's answer to an R, a nil one to a nil R. An answer of another type
-// is a mistake in the reactor, and as panics.
+// as converts a reactor's answer to an R. A nil answer becomes a nil R. as panics at an
+// answer of another type, which is a mistake in the reactor.
 func as[R runtime.Object](answer runtime.Object, err error) (R, error) {
 	if answer == nil {
 		return *new(R), err
@@ -74,8 +74,8 @@ func (c *Client[T]) Patch(
 }
 
 // untyped has the methods of a client that need no type parameter. Fake is not embedded:
-// the compiler would make its methods, and those of the lock in it, for each typed client,
-// which doubles the size of a package of fakes and adds half to its compile time.
+// the compiler would generate its methods, and those of the lock in it, for each typed client,
+// which would double the size of a package of fakes and add half to its compile time.
 type untyped struct {
 	Fake *testing.Fake
 	at   *target

@@ -2,7 +2,7 @@
 // an action of a testing.Fake, whose reactors answer it. The types and functions mirror those of package
 // client.
 //
-// Actions equal those of client-go's fakes, so tests that look at Fake.Actions(), or
-// register reactors by verb, resource and sub-resource, see what they expect. A call that
-// no reactor answers returns an empty object.
+// Actions equal those of client-go's fakes, so tests that check Fake.Actions(), or
+// register reactors by verb, resource and sub-resource, work unchanged. A call that no
+// reactor answers returns an empty object.
 package fake

@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/client/fake"
 )
 
-// A fake client, as generated fake clientsets have one for each kind, and the tracker that answers it. A test
-// looks at the actions.
+// Generated fake clientsets have such a fake client for each kind, and such a tracker that answers it. A test
+// checks the actions.
 func Example() {
 	var recorded testing.Fake
 	fake.NewTracker(&recorded, clientgoscheme.Scheme, clientgoscheme.Codecs.UniversalDecoder(),

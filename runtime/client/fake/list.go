@@ -35,7 +35,7 @@ func NewWithList[T client.Object, L runtime.Object](
 type lister[L runtime.Object] struct{ at *target }
 
 // List records a list and returns those objects of the answer that match the label
-// selector of opts. It leaves field selectors to the reactors, and panics if a selector
+// selector of opts. Field selectors are up to the reactors. List panics if a selector
 // can't be parsed.
 func (l *lister[L]) List(_ context.Context, opts metav1.ListOptions) (L, error) {
 	list := pointee.New[L]()
@@ -62,12 +62,12 @@ func selectItems(to, from runtime.Object, selector labels.Selector) {
 		err = meta.SetList(to, items)
 	}
 	if err != nil {
-		panic(fmt.Sprintf("%T is no list of objects: %v", from, err))
+		panic(fmt.Sprintf("%T is not a list of objects: %v", from, err))
 	}
 }
 
-// copyListMeta copies the metadata of a list: as a whole if the list gives access to it,
-// else the fields that it has methods for.
+// copyListMeta copies the metadata of a list: the whole ListMeta if the list gives access
+// to it, else the fields that have accessors.
 func copyListMeta(to, from runtime.Object) {
 	if dst, src := listMeta(to), listMeta(from); dst != nil && src != nil {
 		*dst = *src

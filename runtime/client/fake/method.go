@@ -29,8 +29,8 @@ func GetAs[R runtime.Object](
 }
 
 // ListAs records a list. It ignores the name, since a list action has none, and returns
-// the answer without selecting by labels. For a cluster-scoped resource the action has
-// only the selectors of opts, as upstream's.
+// the answer without selecting by labels. As upstream, for a cluster-scoped resource the
+// action has only the selectors of opts.
 func ListAs[R runtime.Object](
 	_ context.Context, c Recorder, _, subresource string, opts metav1.ListOptions,
 ) (R, error) {

@@ -35,7 +35,7 @@ func newTarget(
 	return t
 }
 
-// invoke records an action and returns the reactors' answer, or unanswered if that is nil.
+// invoke records an action and returns the reactors' answer, or unanswered if the answer is nil.
 func (t *target) invoke(action testing.Action, unanswered runtime.Object) (runtime.Object, error) {
 	answer, err := t.fake.Invokes(action, unanswered)
 	if answer == nil {
@@ -54,7 +54,7 @@ func (t *target) create(
 	return t.invoke(testing.NewCreateActionWithOptions(t.resource, t.namespace, obj, opts), unanswered)
 }
 
-// update records an update of obj, or of its sub-resource unless that is "".
+// update records an update of obj, or of its sub-resource if subresource is not "".
 func (t *target) update(
 	subresource string, obj runtime.Object, opts metav1.UpdateOptions, unanswered runtime.Object,
 ) (runtime.Object, error) {

@@ -9,16 +9,16 @@ import (
 )
 
 // NewTracker returns a tracker that holds objects and answers every action of fake. It
-// stores what creates and updates contain, without validation, defaults or conflicts. It
-// panics if an object's type is not in the scheme.
+// stores created and updated objects without validation, defaults or conflicts. It panics
+// if an object's type is not in the scheme.
 func NewTracker(
 	fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder, objects ...runtime.Object,
 ) testing.ObjectTracker {
 	return serve(fake, testing.NewObjectTracker(scheme, decoder), objects)
 }
 
-// NewManagedTracker is like NewTracker, but the tracker also tracks the owners of fields, with the types that
-// converter knows, and so answers server-side apply.
+// NewManagedTracker is like NewTracker, but the tracker also tracks the owners of fields, for the types of
+// converter, and so answers server-side apply.
 func NewManagedTracker(
 	fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder,
 	converter managedfields.TypeConverter, objects ...runtime.Object,

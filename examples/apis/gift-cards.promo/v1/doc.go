@@ -1,6 +1,6 @@
 // Package v1 is the API of gift cards. The name of the group, and of its
-// folder, has what Go names can't have; the Go name is made of what is left, or
-// is what +groupGoName says.
+// folder, has characters that Go names can't have. The Go name is made from the
+// others, or set by +groupGoName.
 //
 // +k8s:deepcopy-gen=package
 // +groupName=gift-cards.promo.kubewright.dev

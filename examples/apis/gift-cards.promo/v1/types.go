@@ -14,14 +14,14 @@ type GiftCard struct {
 	Status GiftCardStatus `json:"status,omitempty"`
 }
 
-// GiftCardSpec says what the card is worth and to whom.
+// GiftCardSpec is what the card is worth, and who has it.
 type GiftCardSpec struct {
 	Loaves int32 `json:"loaves"`
 	// Person is the name of the Person who has the card, in the same namespace.
 	Person string `json:"person,omitempty"`
 }
 
-// GiftCardStatus says what became of the card.
+// GiftCardStatus is what became of the card.
 type GiftCardStatus struct {
 	Redeemed bool `json:"redeemed,omitempty"`
 }
@@ -36,8 +36,8 @@ type GiftCardList struct {
 	Items []GiftCard `json:"items"`
 }
 
-// Person is someone who has gift cards. The server calls more than one of them
-// people; no rule of plurals finds that, so it is said here.
+// Person is someone who has gift cards. The plural, people, is irregular, so it
+// is set with +resourceName.
 //
 // +genclient
 // +resourceName=people
@@ -49,7 +49,7 @@ type Person struct {
 	Spec PersonSpec `json:"spec"`
 }
 
-// PersonSpec says who it is.
+// PersonSpec is who the person is.
 type PersonSpec struct {
 	FullName string `json:"fullName"`
 }

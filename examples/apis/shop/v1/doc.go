@@ -1,4 +1,4 @@
-// Package v1 is version v1 of the API of shops: what the examples are about.
+// Package v1 is version v1 of the API of shops, which most examples use.
 //
 // +k8s:deepcopy-gen=package
 // +groupName=shop.kubewright.dev

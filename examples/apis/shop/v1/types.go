@@ -5,8 +5,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // Bakery bakes one kind of bread and sells it on one market.
 //
 // It has a status sub-resource, which its controller writes, and a scale
-// sub-resource, through which anyone who knows nothing of bakeries can set the
-// number of bakers.
+// sub-resource, through which programs that know nothing of bakeries can set
+// the number of bakers.
 //
 // +genclient
 // +genclient:method=GetScale,verb=get,subresource=scale,result=k8s.io/api/autoscaling/v1.Scale
@@ -30,10 +30,10 @@ type BakerySpec struct {
 	Bakers int32 `json:"bakers"`
 }
 
-// BakeryStatus is what the controller found.
+// BakeryStatus is the state that the controller has observed.
 type BakeryStatus struct {
 	// ObservedGeneration is the generation of the Bakery that the rest of the
-	// status is about.
+	// status was computed from.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// Bakers is how many bakers are at work.
 	Bakers int32 `json:"bakers,omitempty"`
@@ -46,8 +46,8 @@ type BakeryStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// ConditionOpen is the type of the condition that says whether a bakery sells
-// bread, and if not, why.
+// ConditionOpen is the type of the condition that reports whether a bakery
+// sells bread, and if not, why.
 const ConditionOpen = "Open"
 
 // Reasons of the condition Open.
@@ -80,7 +80,7 @@ type Market struct {
 	Spec MarketSpec `json:"spec"`
 }
 
-// MarketSpec says what the market takes.
+// MarketSpec is how much the market takes.
 type MarketSpec struct {
 	// LoavesPerBaker is how many loaves the market takes from each baker a day.
 	LoavesPerBaker int32 `json:"loavesPerBaker"`
@@ -97,7 +97,7 @@ type MarketList struct {
 }
 
 // Inspection is what the health office found in a bakery. The office writes it
-// with a client of its own; with this one it can only be read.
+// with a client of its own; the generated client is read-only.
 //
 // +genclient
 // +genclient:readonly

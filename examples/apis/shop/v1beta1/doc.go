@@ -1,5 +1,5 @@
-// Package v1beta1 is the version of the API of shops from before there were
-// markets. Servers still offer it for bakeries.
+// Package v1beta1 is an older version of the API of shops, without markets.
+// Servers still serve it for bakeries.
 //
 // +k8s:deepcopy-gen=package
 // +groupName=shop.kubewright.dev

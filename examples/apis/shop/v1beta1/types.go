@@ -2,8 +2,8 @@ package v1beta1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Bakery bakes one kind of bread. In this version clients leave the status
-// alone.
+// Bakery bakes one kind of bread. In this version clients can't update the
+// status separately.
 //
 // +genclient
 // +genclient:noStatus
@@ -24,7 +24,7 @@ type BakerySpec struct {
 	Bakers int32 `json:"bakers"`
 }
 
-// BakeryStatus is what was found.
+// BakeryStatus is the observed state.
 type BakeryStatus struct {
 	// Bakers is how many bakers are at work.
 	Bakers int32 `json:"bakers,omitempty"`
