@@ -1,5 +1,5 @@
 // Package queue is a work queue: producers add items, workers take them, and no two workers have the
-// same item at once. docs/concepts.md tells how it fits into a controller.
+// same item at once. docs/concepts.md explains how it fits into a controller.
 //
 // An item is a comparable value, usually a key. However often it is added, it is in the queue once.
 // These are its states:
@@ -22,7 +22,7 @@
 //
 // # Promises
 //
-//   - At most one worker at a time has an item. If it is added meanwhile, it runs once more.
+//   - At most one worker at a time has an item. If the item is added meanwhile, it runs once more.
 //   - Nothing is lost before ShutDown: each Add is followed by a Get of the item. ShutDown forgets
 //     delayed items, and items added after it are ignored. Nothing is handed out that wasn't added.
 //   - Items are handed out in the order in which they became ready, unless the Config asks for another
