@@ -135,8 +135,8 @@ func (w *World) end() {
 	w.Step("end")
 }
 
-// Relist makes the informer list again, after missing has changed, on the server, what the informer is to
-// miss.
+// Relist ends the watches as expired and lets the informer list again. In between it calls missing, which
+// changes objects on the server: the informer gets no events of these changes.
 func (w *World) Relist(missing func()) {
 	once := sync.OnceFunc(missing)
 	// This is between the end of the watch and the list that follows.
@@ -191,7 +191,7 @@ func reasonOf(err error) string {
 	return "of no known kind"
 }
 
-// OnPage makes f be called before each page of a list after the first.
+// OnPage makes the server call f before each page of a list after the first.
 func (w *World) OnPage(f func() error) {
 	w.Server.OnRequest(func(_ context.Context, r runtimetest.Request) error {
 		if r.Options.Continue == "" {
