@@ -117,7 +117,7 @@ func (x *observedIndexer) Update(obj any) error { return x.Add(obj) }
 
 func (x *observedIndexer) Delete(obj any) error { return x.written(x.reads.Delete(obj)) }
 
-// Replace stages the list, so that a list that is refused leaves the store as it was.
+// Replace stages the list, so that a list that is refused doesn't change the store.
 func (x *observedIndexer) Replace(list []any, resourceVersion string) error {
 	staged := x.Store().Begin()
 	for _, obj := range list {

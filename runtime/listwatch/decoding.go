@@ -36,7 +36,7 @@ type DecodingOptions struct {
 	// not its version.
 	KeepUnchanged bool
 	// Limiter, if not nil, bounds how many of the sources that share it read a list at a time, streamed or
-	// not. With a budget it also bounds how many bytes those that stream may have decoded.
+	// not. With a budget it also bounds how many bytes the streaming sources may have decoded.
 	Limiter *Limiter
 	// MaxObject is the largest size in bytes of an object's text, in lists and watches that are streamed. Zero
 	// is 64 MB (64 << 20). A list or watch with a larger object fails; so does one with an object whose values,
@@ -108,8 +108,7 @@ func (t *tally) total() Reading {
 	return t.Reading
 }
 
-// decoding is what the requests of one source have in common. It is safe for
-// concurrent use.
+// decoding is shared by the requests of one source. It is safe for concurrent use.
 type decoding struct {
 	decoder *decode.Decoder
 	// off is why nothing is streamed, "" if it is.

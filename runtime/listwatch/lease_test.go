@@ -18,7 +18,7 @@ type leased struct {
 	// waiting receives the result of a wait that hasn't returned.
 	waiting chan error
 	paused  bool
-	// says is set while its context was notified of a wait.
+	// says is true from wait(true) to wait(false) of its context, see WithWaits.
 	says atomic.Bool
 }
 

@@ -58,7 +58,7 @@ type Stream interface {
 	// Next blocks until an event arrives. It returns io.EOF when the server has closed the stream normally,
 	// ctx's error when ctx is done, and an [k8s.io/apimachinery/pkg/api/errors.APIStatus] for an Error event.
 	Next(ctx context.Context) (Event, error)
-	// Stop ends the stream and releases what it holds. It is idempotent and
+	// Stop ends the stream and releases its resources. It is idempotent and
 	// may be called while Next blocks, which then returns. It receives the remaining events of the client's
 	// watcher until the watcher closes its channel, but only for a short time: some never close it.
 	Stop()

@@ -158,8 +158,8 @@ type watchStream struct {
 	listing bool
 	// lease is that of the initial events, nil without a budget.
 	lease *lease
-	// done is that of the context that stops the stream; unwatch makes the context stop it no
-	// more. Only the reader uses both.
+	// done is that of the context that stops the stream; unwatch ends this link. Only the
+	// reader uses both.
 	done    <-chan struct{}
 	unwatch func() bool
 	stop    sync.Once

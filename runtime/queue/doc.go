@@ -29,8 +29,8 @@
 //     order: by priority, with ageing so that nothing starves; in turns between flows; or an order of
 //     the caller's.
 //   - A delay is never cut short. Delays that end at the same time end in the order of their AddAfter.
-//   - After ShutDown the queue still hands out what is ready. ShutDownWithDrain waits for what is in
-//     process, Drain also for what is ready.
+//   - After ShutDown the queue still hands out ready items. ShutDownWithDrain waits for items in process,
+//     Drain also for ready ones.
 //   - While nothing is delayed, the queue has no goroutine and no timer. With Metrics it has a timer
 //     while something is in process, and up to half a second longer.
 //   - A new queue takes less than 1 KB. Each time the queue becomes empty, it frees the memory of a

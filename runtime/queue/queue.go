@@ -35,8 +35,8 @@ type Queue[T comparable] struct {
 	metrics *recorder
 }
 
-// state is what the table keeps for an item; the schedule knows which items are delayed. An item that
-// is neither ready, nor in process, nor delayed has no slot.
+// state is the table's data of an item; the schedule has the delayed items. An item that is neither ready,
+// nor in process, nor delayed has no slot.
 type state uint8
 
 const (

@@ -17,7 +17,7 @@ type ready interface {
 	pop() uint32
 }
 
-// newReady returns the order that the configuration asks for.
+// newReady returns the order that the Config selects.
 func (q *Queue[T]) newReady(c *Config[T]) ready {
 	if c.Order != nil {
 		if c.Flow != nil || c.prioritised() {

@@ -9,8 +9,8 @@ import (
 // All methods are safe for concurrent use.
 type Pool struct {
 	mu sync.Mutex
-	// want is the number of workers asked for, size the number of those that exist, busy the number of
-	// those that reconcile.
+	// want is the requested number of workers, size the number of existing ones, busy the number of those
+	// that are reconciling.
 	want, size, busy int
 	// generation counts the runs. A worker that outlives its run, because the grace period was over, isn't
 	// counted in the next.

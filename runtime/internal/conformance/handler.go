@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// lines are what happened, in order.
+// lines are descriptions of events, in order.
 type lines struct {
 	mu   sync.Mutex
 	list []string

@@ -23,7 +23,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// World is what a scenario's script works with. Each of its methods that makes something happen waits until
+// World is the environment of a scenario's script. Each of its methods that changes something waits until
 // all goroutines block, and adds to the transcript what has happened: the requests to the server, the calls
 // of each handler (in order, if there is one), the contents of the store, and what has synced.
 type World struct {

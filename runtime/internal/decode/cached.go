@@ -61,7 +61,7 @@ func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok b
 		} else if d.err == errMore {
 			return f, false
 		}
-		// Also after an error in the identity: it may be an unstructured object, otherwise decoding fails again.
+		// After an error in the identity, too: an unstructured object may be valid, others fail again.
 		d.err, d.path = nil, d.path[:0]
 	}
 	if ok = f.fromCache; !ok {

@@ -21,8 +21,8 @@
 //
 // Unstructured objects and their lists, in JSON only, are decoded as
 // [k8s.io/apimachinery/pkg/apis/meta/v1/unstructured.UnstructuredJSONScheme] decodes them into an
-// Unstructured and an UnstructuredList, with one exception: that decoder accepts a list that has
-// its items, its kind or its version twice.
+// Unstructured and an UnstructuredList, with one exception: a list that has its items, its kind or
+// its version twice is an error here.
 //
 // # How it works
 //

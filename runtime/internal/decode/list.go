@@ -31,7 +31,7 @@ var errItemsTwice = errors.New("the list has its items twice")
 // but the list isn't known to be valid until List returns. A list of unstructured objects must
 // have a kind.
 //
-// An error in the list is an [Error]. An error of from is returned as it is.
+// An error in the list is an [Error]. An error of from is returned unchanged.
 func (d *Decoder) List(from io.Reader, visitor ListVisitor) (metav1.ListMeta, error) {
 	l := list{reader: reader{Decoder: d, in: newInput(from, d.maxObject)}, visitor: visitor}
 	err := l.read()

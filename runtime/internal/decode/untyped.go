@@ -68,7 +68,7 @@ func (d *jsonDecoder) untyped(c *cut) (any, bool) {
 	}
 }
 
-// untypedNumber returns an int64 if text is an integer that fits, else a float64.
+// untypedNumber returns an int64 if text is an integer that fits, otherwise a float64.
 func (d *jsonDecoder) untypedNumber(text []byte) (any, bool) {
 	if n, ok := integer(text); ok {
 		return d.boxInt(n), true

@@ -28,7 +28,7 @@ func (r *reader) ifWanted(d *jsonDecoder, want func(namespace, uid string) bool)
 		if f, ok = r.decodeFirst(d, want); ok || d.err == errMore {
 			return f, ok
 		}
-		// Check whether it is wanted: if not, it may be too large.
+		// The error, such as ErrTooLarge, doesn't matter if the object isn't wanted.
 		d.goBack(start)
 	}
 	switch wanted, ok := d.isWanted(want); {
@@ -39,7 +39,7 @@ func (r *reader) ifWanted(d *jsonDecoder, want func(namespace, uid string) bool)
 		return found{skipped: true, version: d.asked.ResourceVersion}, true
 	}
 	r.inARow++
-	// Also after an error in the metadata: it may be an unstructured object, otherwise decoding fails again.
+	// After an error in the metadata, too: an unstructured object may be valid, others fail again.
 	d.goBack(start)
 	f.object, ok = r.object(d)
 	return f, ok

@@ -58,7 +58,7 @@ func (f *DeltaFIFO[K]) Bookmark(version string) {
 // SyncAll appends a request to resync all objects.
 func (f *DeltaFIFO[K]) SyncAll() { f.append(Delta[K]{Type: SyncAll}) }
 
-// Call appends something to do that the consumer knows how to call.
+// Call appends a request to the consumer to call what.
 func (f *DeltaFIFO[K]) Call(what any) { f.append(Delta[K]{Type: Call, Object: what}) }
 
 func (f *DeltaFIFO[K]) append(delta Delta[K]) {

@@ -26,8 +26,8 @@ const (
 	Stopped State = "Stopped"
 )
 
-// Health is the state of a reflector, with its last events and errors. Times are zero
-// for what never happened.
+// Health is the state of a reflector, with its last events and errors. The time of an
+// event that never happened is zero.
 type Health struct {
 	State State
 	// Since is when State was entered.

@@ -17,7 +17,7 @@ type Sink interface {
 	Deleted(obj any, resourceVersion string) error
 	// Bookmark reports that everything up to resourceVersion was delivered.
 	Bookmark(resourceVersion string) error
-	// Resync asks the sink to deliver all its objects again.
+	// Resync makes the sink deliver all its objects again.
 	Resync() error
 }
 
