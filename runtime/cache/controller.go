@@ -15,8 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// New returns a controller that fills a queue from a lister-watcher and processes what is in it. The
-// controller takes a copy of the configuration: later changes of c have no effect.
+// New returns a controller that fills a queue from a lister-watcher and processes the queue. The
+// controller copies the configuration: later changes of c have no effect.
 func New(c *Config) Controller { return &controller{config: *c} }
 
 // controller runs our reflector over a queue of client-go's interface.
@@ -60,14 +60,14 @@ func (c *controller) RunWithContext(ctx context.Context) {
 
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
-	// process returns early if the process function panics and the program survives it, or if somebody else
+	// process returns early if the process function panics and the program survives it, or if other code
 	// closed the queue. As in client-go, it is then called again after a second.
 	wait.UntilWithContext(ctx, c.process, time.Second)
 	running.Wait()
 }
 
-// errorHandler returns the configured handler of watch errors, or nil for the default one. Handlers are
-// given a Reflector of client-go's, which of returns: it has our reflector's name and type description.
+// errorHandler returns the configured handler of watch errors, or nil for the default one. Handlers receive
+// the client-go Reflector that of returns: it has our reflector's name and type description.
 func (c *controller) errorHandler(of func() *Reflector) func(context.Context, error) {
 	handler := c.config.WatchErrorHandlerWithContext
 	if plain := c.config.WatchErrorHandler; plain != nil {
@@ -79,7 +79,7 @@ func (c *controller) errorHandler(of func() *Reflector) func(context.Context, er
 	return func(ctx context.Context, err error) { handler(ctx, of(), err) }
 }
 
-// process hands what is queued to the configured functions until ctx is done or the queue is closed.
+// process passes queued deltas to the configured functions until ctx is done or the queue is closed.
 func (c *controller) process(ctx context.Context) {
 	batches, ok := c.config.Queue.(QueueWithBatch)
 	ok = ok && c.config.ProcessBatch != nil &&
@@ -103,11 +103,11 @@ func (c *controller) process(ctx context.Context) {
 // HasSynced reports whether all objects of the first list were processed.
 func (c *controller) HasSynced() bool { return c.config.Queue.HasSynced() }
 
-// HasSyncedChecker returns HasSynced as something to wait for.
+// HasSyncedChecker returns a checker that is done when HasSynced is true.
 func (c *controller) HasSyncedChecker() DoneChecker { return c.config.Queue.HasSyncedChecker() }
 
-// LastSyncResourceVersion returns the resourceVersion up to which the server was read, "" before the first
-// list. What was read may still be queued.
+// LastSyncResourceVersion returns the resourceVersion up to which the reflector has read, "" before the first
+// list. Objects up to that version may still be queued.
 func (c *controller) LastSyncResourceVersion() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,12 +10,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// DeltaFIFO is a queue of keys, each with all that happened to its object since the key was last taken. It
-// compares lists with what its consumer knows, so that a list reports the deletions that a watch missed. It
-// is safe for concurrent use.
+// DeltaFIFO is a queue of keys, each with all deltas of its object since the key was last taken. It compares
+// lists with the objects that its consumer knows, so that a list reports the deletions that a watch missed.
+// It is safe for concurrent use.
 //
-// The queue is locked while a caller's function processes what Pop took. Until that function has put the
-// object into its store, the object is neither queued nor known, and a Replace in that moment would not
+// The queue is locked while the function passed to Pop processes a key: until that function has put the
+// object into its store, the object is neither queued nor known, and a Replace at that moment would not
 // report its deletion.
 type DeltaFIFO struct {
 	name      string
@@ -28,15 +28,16 @@ type DeltaFIFO struct {
 	mu      sync.Mutex
 	changed sync.Cond // something is queued, or the queue is closed
 	closed  bool
-	// items has what is queued of each key, keys the keys in the order in which they were queued, from taken
-	// on. The array is used again once it is empty, which saves an allocation for each key.
+	// items has the queued deltas of each key. keys has the keys in the order in which they were queued, from
+	// index taken on. Its array is reused once it is empty, which saves an allocation for each key.
 	items map[string]Deltas
 	keys  []string
 	taken int
 
 	// populated is true once the first list, or a change before it, has arrived.
 	populated bool
-	// initial is how many keys of the first list, with those that it deleted, have not been taken.
+	// initial is the number of keys of the first list, including those that it deleted, that were not taken
+	// yet.
 	initial int
 	synced  chan struct{} // closed once populated is true and initial is 0
 }
@@ -47,16 +48,16 @@ var (
 	_ DoneChecker       = &DeltaFIFO{}
 )
 
-// NewDeltaFIFO returns an empty queue. knownObjects is what the consumer knows, usually its store; if it is
-// nil, lists are compared only with what is queued.
+// NewDeltaFIFO returns an empty queue. knownObjects are the objects that the consumer knows, usually its
+// store; if it is nil, lists are compared only with the queued objects.
 //
 // Deprecated: use NewDeltaFIFOWithOptions.
 func NewDeltaFIFO(keyFunc KeyFunc, knownObjects KeyListerGetter) *DeltaFIFO {
 	return NewDeltaFIFOWithOptions(DeltaFIFOOptions{KeyFunction: keyFunc, KnownObjects: knownObjects})
 }
 
-// NewDeltaFIFOWithOptions returns an empty queue. Objects of lists are queued as [Sync], unless
-// EmitDeltaTypeReplaced asks for [Replaced].
+// NewDeltaFIFOWithOptions returns an empty queue. Objects of lists are queued as [Sync], or as [Replaced] if
+// EmitDeltaTypeReplaced is set.
 func NewDeltaFIFOWithOptions(opts DeltaFIFOOptions) *DeltaFIFO {
 	f := &DeltaFIFO{
 		name:      cmp.Or(opts.Name, "DeltaFIFO"),
@@ -92,13 +93,13 @@ func (f *DeltaFIFO) KeyOf(obj any) (string, error) { return f.keyOf(obj) }
 // Transformer returns the function that objects pass through before they are queued, nil if there is none.
 func (f *DeltaFIFO) Transformer() TransformFunc { return f.transform }
 
-// Add queues that an object appeared.
+// Add queues the addition of an object.
 func (f *DeltaFIFO) Add(obj any) error { return f.change(Added, obj) }
 
-// Update queues that an object changed.
+// Update queues the update of an object.
 func (f *DeltaFIFO) Update(obj any) error { return f.change(Updated, obj) }
 
-// Delete queues that an object is gone, unless neither the queue nor the consumer knows of it.
+// Delete queues the deletion of an object, unless neither the queue nor the consumer knows the object.
 func (f *DeltaFIFO) Delete(obj any) error { return f.change(Deleted, obj) }
 
 func (f *DeltaFIFO) change(t DeltaType, obj any) error {
@@ -106,8 +107,8 @@ func (f *DeltaFIFO) change(t DeltaType, obj any) error {
 	defer f.mu.Unlock()
 	key, err := f.keyOf(obj)
 	if err == nil || t != Deleted {
-		// As in client-go, even a change that is refused says that no list came first; a deletion that is
-		// refused doesn't.
+		// As in client-go, even a change that is refused counts as one before the first list; a deletion that
+		// is refused doesn't.
 		f.populate(0)
 	}
 	if err != nil {
@@ -127,7 +128,7 @@ func (f *DeltaFIFO) change(t DeltaType, obj any) error {
 // keepKeys is the capacity up to which the array of keys is kept while it is empty.
 const keepKeys = 1024
 
-// push appends a key. If most of a full array was taken, what is left moves to its start.
+// push appends a key. If most keys of a full array were taken, the others move to its start.
 func (f *DeltaFIFO) push(key string) {
 	if len(f.keys) == cap(f.keys) && f.taken > len(f.keys)/2 {
 		n := copy(f.keys, f.keys[f.taken:])
@@ -140,7 +141,7 @@ func (f *DeltaFIFO) push(key string) {
 // pop takes the key that has waited longest. There must be one.
 func (f *DeltaFIFO) pop() string {
 	key := f.keys[f.taken]
-	f.keys[f.taken] = "" // Else the array keeps it alive.
+	f.keys[f.taken] = "" // Otherwise the array keeps it alive.
 	if f.taken++; f.taken == len(f.keys) {
 		if f.keys, f.taken = f.keys[:0], 0; cap(f.keys) > keepKeys {
 			f.keys = nil // It grew in a burst that is over.
@@ -149,8 +150,8 @@ func (f *DeltaFIFO) pop() string {
 	return key
 }
 
-// queue appends a delta to those of its key. Of two deletions in a row one is enough: the one that knows
-// the final state is kept.
+// queue appends a delta to those of its key. Of two deletions in a row it keeps one: that with the final
+// state of the object.
 func (f *DeltaFIFO) queue(key string, d Delta) {
 	deltas := f.items[key]
 	switch newest := deltas.Newest(); {
@@ -165,7 +166,7 @@ func (f *DeltaFIFO) queue(key string, d Delta) {
 	f.items[key] = append(deltas, d)
 }
 
-// knows reports whether the consumer has an object under a key. If the consumer can't tell, it may have one.
+// knows reports whether the consumer has an object under a key, or may have one because the look-up failed.
 func (f *DeltaFIFO) knows(key string) bool {
 	if f.known == nil {
 		return false
@@ -174,8 +175,8 @@ func (f *DeltaFIFO) knows(key string) bool {
 	return exists || err != nil
 }
 
-// transformed returns an object as it is queued. Tombstones are not transformed: their object was, when it
-// was queued first.
+// transformed returns the object to queue. Tombstones are not transformed: their object was transformed when
+// it was first queued.
 func (f *DeltaFIFO) transformed(obj any) (any, error) {
 	if f.transform == nil || isTombstone(obj) {
 		return obj, nil
@@ -183,9 +184,8 @@ func (f *DeltaFIFO) transformed(obj any) (any, error) {
 	return f.transform(obj)
 }
 
-// Replace queues each object of a list, and the deletion of everything that is queued or known and isn't in
-// the list. If an object has no key or its transformation fails, Replace returns the error and queues
-// nothing.
+// Replace queues each object of a list, and the deletion of each queued or known object that isn't in the
+// list. If an object has no key or its transformation fails, Replace returns the error and queues nothing.
 func (f *DeltaFIFO) Replace(list []any, _ string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -274,8 +274,8 @@ func (f *DeltaFIFO) Resync() error {
 }
 
 // Pop waits for a key and calls process with its [Deltas]. It returns them and the error of process, or
-// [ErrFIFOClosed] if the queue is closed and empty. The queue is locked while process runs, which therefore
-// must not call the queue's methods. Deltas whose processing fails are not queued again.
+// [ErrFIFOClosed] if the queue is closed and empty. The queue is locked while process runs, so process must
+// not call the queue's methods. Deltas whose processing fails are not queued again.
 func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -289,14 +289,14 @@ func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	deltas := f.items[key]
 	delete(f.items, key)
 	inInitialList := !f.hasSynced()
-	// As in client-go, Done's channel closes before the last key of the first list is processed; HasSynced
-	// waits for the lock, and so for its processing.
+	// As in client-go, Done's channel closes before the last key of the first list is processed. HasSynced
+	// needs the lock, and so waits until the key is processed.
 	f.initial = max(0, f.initial-1)
 	f.checkSynced()
 	return deltas, process(deltas, inInitialList)
 }
 
-// Close makes Pop return [ErrFIFOClosed] once nothing is pending. What is added later is still taken.
+// Close makes Pop return [ErrFIFOClosed] once nothing is queued. Later additions are still accepted.
 func (f *DeltaFIFO) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -311,15 +311,15 @@ func (f *DeltaFIFO) IsClosed() bool {
 	return f.closed
 }
 
-// HasSynced reports whether all objects of the first list were processed. If a change comes before any
-// list, it is true from then on.
+// HasSynced reports whether all objects of the first list were processed. If a change comes before the first
+// list, it is true after that change.
 func (f *DeltaFIFO) HasSynced() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.hasSynced()
 }
 
-// HasSyncedChecker returns HasSynced as something to wait for.
+// HasSyncedChecker returns a checker that is done when HasSynced is true.
 func (f *DeltaFIFO) HasSyncedChecker() DoneChecker { return f }
 
 // Name returns the name of the queue in logs, which it also has as a [DoneChecker].
@@ -337,8 +337,8 @@ func (f *DeltaFIFO) hasSynced() bool {
 	}
 }
 
-// populate notes that a list of so many objects arrived, or a change, for which initial is 0. Only the
-// first call counts.
+// populate notes the arrival of a list, of which initial keys are queued, or of a change, with initial 0.
+// Only the first call counts.
 func (f *DeltaFIFO) populate(initial int) {
 	if !f.populated {
 		f.populated, f.initial = true, initial

@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// known is what the consumer of a queue knows. It sorts its keys, so that both sides do things in the same
-// order.
+// known has the objects that the consumer of a queue knows. It sorts its keys, so that both sides work in the
+// same order.
 type known struct{ clientgo.Store }
 
 func newKnown() known { return known{clientgo.NewStore(keyFunc)} }
@@ -65,7 +65,7 @@ func (s *side) popped() string {
 	return text(obj)
 }
 
-// drained returns everything that was queued, sorted: client-go takes the keys of a list in random order.
+// drained returns all queued deltas, sorted: client-go takes the keys of a list in random order.
 func (s *side) drained() string {
 	var all []string
 	for {

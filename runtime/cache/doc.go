@@ -2,10 +2,10 @@
 // for client-go's package compiles and runs with this one when its import path is changed.
 //
 // Interfaces and plain data types are client-go's own, by alias, so that informers, stores, queues and
-// handlers of one package can be used with the other. So are Reflector, Heap, FIFO, RealFIFO,
-// ExpirationCache and MutationCache, types and implementations. Ours are the shared informers, of package
+// handlers of one package can be used with the other. Reflector, Heap, FIFO, RealFIFO, ExpirationCache and
+// MutationCache are client-go's, too, with their implementations. Ours are the shared informers, of package
 // informer, the stores and indexers, DeltaFIFO, and the reflector that controllers and informers run.
-// docs/differences.md lists where they behave differently, docs/concepts.md tells what they promise.
+// docs/differences.md lists where they behave differently, docs/concepts.md documents what they promise.
 //
 // As in client-go, keys are strings and objects are of any type. In new code, prefer generated informers and
 // the functions of package informer, with which handlers are typed.

@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// What was written for client-go's tools/cache works by the import path alone: here a shared informer with an
+// Code for client-go's tools/cache works when its import path is changed: here a shared informer with an
 // index and a handler. Its ListerWatcher is that of a server in memory.
 func Example() {
 	server := runtimetest.NewServer[corev1.Pod, corev1.PodList]()

@@ -39,7 +39,7 @@ func indexers() clientgo.Indexers {
 	return clientgo.Indexers{"namespace": clientgo.MetaNamespaceIndexFunc, "label": byLabel}
 }
 
-// names formats what a store or a queue returns, sorted if sorted is set.
+// names formats the objects that a store or a queue returns, sorted if sorted is set.
 func names(objs []any, sorted bool) string {
 	list := make([]string, len(objs))
 	for i, obj := range objs {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/metrics"
 )
 
-// The constructors of types that are client-go's, by alias. They are functions, not variables, so that go
-// doc lists them below their types and shows their signatures. What they return is safe for concurrent use.
+// Constructors of client-go's types. They are functions, not variables, so that go doc lists them below their
+// types and shows their signatures. The objects that they return are safe for concurrent use.
 
 // NewHeap returns an empty heap, from which Pop takes the least object by lessFn. Pop waits for an object,
 // and returns an error when the heap is closed and empty.
@@ -60,18 +60,18 @@ func NewIntegerResourceVersionMutationCache(
 	return cache.NewIntegerResourceVersionMutationCache(logger, backingCache, indexer, ttl, includeAdds)
 }
 
-// NewIntegerResourceVersionMutationCacheWithOptions returns a cache that remembers for a while what its
-// user wrote, and answers with that where backingCache is behind. By default it keeps 100 objects for five
-// minutes. Without OnAddOrUpdate and OnDelete from the handlers of an informer, it may answer with an
-// object that is deleted already.
+// NewIntegerResourceVersionMutationCacheWithOptions returns a cache that remembers its user's writes for a
+// while, and returns these objects where backingCache is older. By default it keeps 100 objects for five
+// minutes. Unless the handlers of an informer call its OnAddOrUpdate and OnDelete, it may return an object
+// that is deleted already.
 func NewIntegerResourceVersionMutationCacheWithOptions(
 	logger klog.Logger, backingCache Store, options MutationCacheOptions,
 ) MutationCache {
 	return cache.NewIntegerResourceVersionMutationCacheWithOptions(logger, backingCache, options)
 }
 
-// NewInformerName reserves a name for informers in metrics. No two informers of a process have the same
-// name, whether they are client-go's or ours: a name that is taken is an error until it is released.
+// NewInformerName reserves a name for informers in metrics. No two informers of a process, client-go's or
+// ours, have the same name: NewInformerName returns an error for a name that wasn't released.
 func NewInformerName(name string) (*InformerName, error) { return cache.NewInformerName(name) }
 
 // ResetInformerNamesForTesting releases all names.

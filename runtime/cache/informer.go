@@ -59,10 +59,11 @@ func NewTransformingIndexerInformer(
 	})
 }
 
-// NewInformerWithOptions returns a store and a controller that keeps it equal to what is listed and
-// watched, and calls the handler for each change of the store, updates that changed nothing included. The
-// store is an [Indexer]. The calls come from one goroutine, one at a time: a slow handler delays the store.
-// The store is only to be read. A shared informer has several handlers, none of which delays its store.
+// NewInformerWithOptions returns a store and a controller. The controller keeps the store equal to the listed
+// and watched objects, and calls the handler for each change of the store, including updates that changed
+// nothing. The store is an [Indexer]; only the controller may write to it. The calls come from one goroutine,
+// one at a time: a slow handler delays the store. A shared informer can have several handlers, none of which
+// delays its store.
 func NewInformerWithOptions(options InformerOptions) (Store, Controller) { return newInformer(options) }
 
 func newInformer(options InformerOptions) (Indexer, Controller) {
@@ -79,14 +80,14 @@ func newInformer(options InformerOptions) (Indexer, Controller) {
 	})
 }
 
-// plainInformer moves what was queued into a store and calls one handler.
+// plainInformer applies queued deltas to a store and calls one handler.
 type plainInformer struct {
 	state   Indexer
 	handler ResourceEventHandler
 }
 
-// queue returns the queue between the reflector and the store. Whether a list is one event in it, or one
-// for each of its objects, is decided by client-go's feature gates.
+// queue returns the queue between the reflector and the store. client-go's feature gates decide whether a
+// list is one event in it, or one for each of its objects.
 func (p *plainInformer) queue(options InformerOptions) Queue {
 	o := RealFIFOOptions{
 		Logger:          options.Logger,
@@ -162,7 +163,7 @@ func (p *plainInformer) tell(old any, existed bool, obj any, isInInitialList boo
 	}
 }
 
-// replace makes a list the content of the store. Then it calls the handler for each object that is gone,
+// replace makes a list the content of the store. Then it calls the handler for each object that was deleted,
 // and for each object of the list.
 func (p *plainInformer) replace(info ReplacedAllInfo, isInInitialList bool) error {
 	before := map[string]any{}
@@ -171,8 +172,7 @@ func (p *plainInformer) replace(info ReplacedAllInfo, isInInitialList bool) erro
 			before[key] = obj
 		}
 	}
-	// All keys are computed before the store changes: a list with an object that has none is refused as a
-	// whole.
+	// All keys are computed before the store changes: if an object has none, the whole list is refused.
 	keys := make([]string, len(info.Objects))
 	gone := maps.Clone(before)
 	for i, obj := range info.Objects {

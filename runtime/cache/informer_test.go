@@ -126,12 +126,12 @@ func TestInformerLikeClientGo(t *testing.T) {
 	}
 }
 
-// sortedSteps sorts what happened in one step, since a list has no order.
+// sortedSteps sorts the calls of one step, since a list has no order.
 func sortedSteps(line string) string {
 	return ordered(strings.Split(line, "; "))
 }
 
-// TestInformerConstructors checks that the older constructors set the options that they stand for.
+// TestInformerConstructors checks that the older constructors set their options.
 func TestInformerConstructors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

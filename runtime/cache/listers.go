@@ -16,7 +16,7 @@ func NewGenericLister(indexer Indexer, resource schema.GroupResource) GenericLis
 }
 
 // ListAll calls appendFn with each object of store that selector matches. The objects are the store's: they
-// must not be changed. It returns an error if selector asks for labels and an object has no metadata.
+// must not be changed. It returns an error if selector isn't empty and an object has no metadata.
 func ListAll(store Store, selector labels.Selector, appendFn AppendFunc) error {
 	if labels.MatchesNothing(selector) {
 		return nil
@@ -43,8 +43,8 @@ func ListAllByNamespace(
 	return appendMatching(items, selector, nil, appendFn)
 }
 
-// appendMatching looks at the metadata of items only if it has to: without a selector and a namespace,
-// items may be anything.
+// appendMatching reads the metadata of items only if it has to: without a selector and a namespace, items may
+// be of any type.
 func appendMatching(items []any, selector labels.Selector, namespace *string, appendFn AppendFunc) error {
 	for _, item := range items {
 		if namespace == nil && selector.Empty() {

@@ -50,19 +50,20 @@ func NewFilteredListWatchFromClient(
 	}
 }
 
-// ToListerWithContext returns l itself if it takes contexts, else a lister that ignores them.
+// ToListerWithContext returns l itself if it takes contexts, otherwise a lister that ignores them.
 func ToListerWithContext(l Lister) ListerWithContext { return cache.ToListerWithContext(l) }
 
-// ToWatcherWithContext returns w itself if it takes contexts, else a watcher that ignores them.
+// ToWatcherWithContext returns w itself if it takes contexts, otherwise a watcher that ignores them.
 func ToWatcherWithContext(w Watcher) WatcherWithContext { return cache.ToWatcherWithContext(w) }
 
-// ToListerWatcherWithContext returns lw itself if it takes contexts, else a lister-watcher that ignores them.
+// ToListerWatcherWithContext returns lw itself if it takes contexts, otherwise a lister-watcher that ignores
+// them.
 func ToListerWatcherWithContext(lw ListerWatcher) ListerWatcherWithContext {
 	return cache.ToListerWatcherWithContext(lw)
 }
 
 // ToListWatcherWithWatchListSemantics returns lw as a lister-watcher from which informers don't stream
-// lists if client, usually a fake, says that it can't.
+// lists if client, usually a fake, reports that it can't.
 func ToListWatcherWithWatchListSemantics(lw *ListWatch, client any) ListerWatcher {
 	return cache.ToListWatcherWithWatchListSemantics(lw, client)
 }

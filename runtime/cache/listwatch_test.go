@@ -19,7 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
-// TestListWatchSemantics checks that a client which can stream lists is told from one which can't.
+// TestListWatchSemantics checks that clients that can stream lists are distinguished from those that can't.
 func TestListWatchSemantics(t *testing.T) {
 	no := newServer()
 	no.NoWatchListClient()
@@ -32,7 +32,7 @@ func TestListWatchSemantics(t *testing.T) {
 	}
 	if u, ok := lw.(interface{ IsWatchListSemanticsUnSupported() bool }); !ok ||
 		!u.IsWatchListSemanticsUnSupported() {
-		t.Error("a client without WatchList semantics isn't told apart")
+		t.Error("a client without WatchList semantics isn't recognised")
 	}
 }
 
@@ -58,7 +58,7 @@ var listWatches = map[string][2]func(clientgo.Getter) *clientgo.ListWatch{
 	},
 }
 
-// TestListWatchFromClient checks that they send the requests of client-go's.
+// TestListWatchFromClient checks that lister-watchers send the same requests as client-go's.
 func TestListWatchFromClient(t *testing.T) {
 	var mu sync.Mutex
 	var requests []string

@@ -15,7 +15,7 @@ func SetInformerMetricsProvider(metricsProvider InformerMetricsProvider) {
 	cache.SetInformerMetricsProvider(metricsProvider)
 }
 
-// SetReflectorMetricsProvider hands the provider to client-go, which uses it nowhere: neither client-go's
+// SetReflectorMetricsProvider passes the provider to client-go, which doesn't use it: neither client-go's
 // reflectors nor ours have metrics.
 func SetReflectorMetricsProvider(metricsProvider MetricsProvider) {
 	cache.SetReflectorMetricsProvider(metricsProvider)
@@ -31,7 +31,7 @@ func newVersionMetric(id InformerNameAndResource, given InformerMetricsProvider)
 	return versionMetric{}
 }
 
-// set shows a version, if it is a number: a gauge can't show others.
+// set shows a version. It does nothing for a version that isn't a number, which a gauge can't show.
 func (m versionMetric) set(version string) {
 	if m.gauge != nil {
 		metrics.SetVersion(m.gauge, version)

@@ -32,11 +32,11 @@ func NewNamespaceKeyedIndexerAndReflector(
 	return indexer, NewReflector(lw, expectedType, indexer, resyncPeriod)
 }
 
-// NewReflectorWithOptions returns a reflector that keeps store equal to what lw lists and watches. It logs
-// and drops events with objects of another type than expectedType's, unless that is nil.
+// NewReflectorWithOptions returns a reflector that keeps store equal to the objects that lw lists and
+// watches. It logs and drops events with objects of another type than expectedType's, unless that is nil.
 //
-// The reflector is client-go's: [Reflector] is a struct, which handlers of watch errors are given, so that
-// it can't be ours. The informers and controllers of this package run our reflector.
+// The reflector is client-go's, because [Reflector] is a struct that handlers of watch errors receive. The
+// informers and controllers of this package run our reflector.
 func NewReflectorWithOptions(
 	lw ListerWatcher, expectedType any, store ReflectorStore, options ReflectorOptions,
 ) *Reflector {

@@ -26,8 +26,9 @@ func NewSharedIndexInformer(
 	})
 }
 
-// NewSharedIndexInformerWithOptions returns an informer, of package informer, of what lw lists and watches.
-// It logs and drops events with objects of another type than exampleObject's, unless that is nil.
+// NewSharedIndexInformerWithOptions returns an informer, of package informer, of the objects that lw lists
+// and watches. It logs and drops events with objects of another type than exampleObject's, unless that is
+// nil.
 func NewSharedIndexInformerWithOptions(
 	lw ListerWatcher, exampleObject runtime.Object, options SharedIndexInformerOptions,
 ) SharedIndexInformer {

@@ -56,7 +56,7 @@ func TestSharedInformers(t *testing.T) {
 	})
 }
 
-// TestSharedInformerDescriptions checks that logs contain the description, and waits the name.
+// TestSharedInformerDescriptions checks that logs contain the informer's description, and checkers its name.
 func TestSharedInformerDescriptions(t *testing.T) {
 	s := newServer()
 	for want, i := range map[string]clientgo.SharedIndexInformer{

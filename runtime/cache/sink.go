@@ -7,8 +7,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 )
 
-// sink adapts what client-go's reflectors fill, here the queue of a controller, to our reflector. Versions
-// are dropped: a queue takes them from the objects.
+// sink adapts a ReflectorStore, here the queue of a controller, to our reflector. It drops versions: a queue
+// takes them from the objects.
 type sink struct{ store ReflectorStore }
 
 func (s sink) Added(obj any, _ string) error   { return withoutObject(s.store.Add(obj)) }
@@ -23,8 +23,8 @@ func (s sink) Bookmark(resourceVersion string) error {
 	return nil
 }
 
-// withoutObject returns an error of a store without the object that a KeyError has and shows: reflectors log
-// the error, and the object may be a Secret.
+// withoutObject returns an error of a store without the object that a KeyError contains and prints:
+// reflectors log the error, and the object may be a Secret.
 func withoutObject(err error) error {
 	if e, ok := errors.AsType[KeyError](err); ok {
 		return fmt.Errorf("couldn't create key for object of type %T: %w", e.Obj, e.Err)
@@ -34,8 +34,8 @@ func withoutObject(err error) error {
 
 func (s sink) Begin() reflector.Staging { return &staging{store: s.store} }
 
-// versionUpdated returns the function by which a store wants to learn up to which version it was filled,
-// nil if it doesn't.
+// versionUpdated returns the store's method that receives the version up to which the store was filled, nil
+// if it has none.
 func versionUpdated(store ReflectorStore) func(string) {
 	if u, ok := store.(ResourceVersionUpdater); ok {
 		return u.UpdateResourceVersion
@@ -44,8 +44,8 @@ func versionUpdated(store ReflectorStore) func(string) {
 }
 
 // staging collects a list in a slice, for the Replace of the store. It does not key objects by name, as a
-// list may have the same name in several kinds, or objects for which only the store has a key. Only the
-// removal of an object from a watch-list, which is rare, makes it look for names.
+// list may have the same name in several kinds, or objects for which only the store has a key. It needs names
+// only to remove an object from a watch-list, which is rare.
 type staging struct {
 	store ReflectorStore
 	items []any
@@ -61,7 +61,7 @@ func (s *staging) Add(obj any, _ string) error {
 	return nil
 }
 
-// place notes where an object is. One without a name has no place, and can't be removed.
+// place notes where an object is. An object without a name has no place, and can't be removed.
 func (s *staging) place(i int) {
 	if key, err := DeletionHandlingMetaNamespaceKeyFunc(s.items[i]); err == nil {
 		s.places[key] = i
@@ -97,5 +97,5 @@ func (s *staging) Commit(resourceVersion string) error {
 	return withoutObject(s.store.Replace(s.items, resourceVersion))
 }
 
-// Discard has nothing to do: the store has not seen the list.
+// Discard has nothing to do: the store never got the list.
 func (s *staging) Discard() {}

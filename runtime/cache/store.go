@@ -13,9 +13,9 @@ import (
 // be client-go's: options of one package don't compile with stores of the other.
 type StoreOption = func(*observedIndexer)
 
-// WithTransformer makes a store hold what transformer returns, for each object that is added, updated or
-// listed. An object whose transformation fails is refused with the error; in a list it makes Replace refuse
-// the list.
+// WithTransformer makes a store hold the result of transformer for each object that is added, updated or
+// listed. If the transformation of an object fails, the write returns the error; Replace then refuses the
+// whole list.
 func WithTransformer(transformer TransformFunc) StoreOption {
 	return func(x *observedIndexer) { x.transform = transformer }
 }
@@ -37,16 +37,17 @@ func NewIndexer(keyFunc KeyFunc, indexers Indexers, opts ...StoreOption) Indexer
 		opt(x)
 	}
 	if x.transform == nil && x.version.gauge == nil && features.FeatureGates().Enabled(features.AtomicFIFO) {
-		return x.reads // Nothing is to be observed, so reads and writes need no detour.
+		return x.reads // Without a transform and a metric, reads and writes need no detour.
 	}
 	return x
 }
 
-// newIndexer returns an empty indexer. It panics where client-go's panics later, on the first object.
+// newIndexer returns an empty indexer. It panics if an index function is nil; client-go's panics later, on
+// the first object.
 func newIndexer(keys indexer.Keys[string], indexers Indexers) *indexer.Indexer[string] {
 	x := indexer.New(store.New[string](), keys)
 	if err := x.AddIndexers(indexers); err != nil {
-		panic(err) // A nil function. A new store has no index of the same name.
+		panic(err) // A nil function: a new store has no index whose name is taken.
 	}
 	return x
 }
@@ -93,8 +94,8 @@ func syncVersion(s *store.Store[string]) string {
 	return s.ResourceVersion()
 }
 
-// accept returns the key of an object and the transformed object. As in client-go, the key is the one that
-// the object had before.
+// accept returns the key of an object and the transformed object. As in client-go, the key is that of the
+// object before its transformation.
 func (x *observedIndexer) accept(obj any) (key string, transformed any, err error) {
 	if key, err = x.keyFunc(obj); err != nil {
 		return "", nil, KeyError{Obj: obj, Err: err}
@@ -116,7 +117,7 @@ func (x *observedIndexer) Update(obj any) error { return x.Add(obj) }
 
 func (x *observedIndexer) Delete(obj any) error { return x.written(x.reads.Delete(obj)) }
 
-// Replace stages the list, so that a list that is refused leaves the store as it was.
+// Replace stages the list, so that a list that is refused doesn't change the store.
 func (x *observedIndexer) Replace(list []any, resourceVersion string) error {
 	staged := x.Store().Begin()
 	for _, obj := range list {
@@ -143,7 +144,7 @@ func (x *observedIndexer) Transaction(txns ...Transaction) *TransactionError {
 }
 
 // NewUndeltaStore returns a store that calls pushFunc after each change with all objects that it then
-// holds. If two goroutines change it at a time, the calls may come in either order.
+// holds. If two goroutines change it at the same time, the calls may come in either order.
 func NewUndeltaStore(pushFunc func([]any), keyFunc KeyFunc) *UndeltaStore {
 	return &UndeltaStore{Store: NewStore(keyFunc), PushFunc: pushFunc}
 }

@@ -33,8 +33,8 @@ var errNoKeyFunc = errors.New("a ThreadSafeStore has no key function")
 
 type (
 	reads = indexer.Indexer[string]
-	// threadSafeStore reads through an indexer, and writes around it: an indexer computes keys, here they
-	// are given.
+	// threadSafeStore reads through an indexer, and writes directly to its store: an indexer computes keys,
+	// here the caller passes them.
 	threadSafeStore struct {
 		*reads
 		objects *store.Store[string]
@@ -57,7 +57,7 @@ func (s *threadSafeStore) Update(key string, obj any) {
 // Delete leaves the version of the store unchanged, since a key does not have the version of its deletion.
 func (s *threadSafeStore) Delete(key string) { s.objects.Delete(key) }
 
-// DeleteWithObject gives the store the version of obj, which is the object as a watch showed it deleted.
+// DeleteWithObject sets the version of the store to that of obj, the object in a watch's Deleted event.
 func (s *threadSafeStore) DeleteWithObject(key string, obj any) {
 	s.objects.Apply([]store.Change[string]{{Type: store.Deleted, Key: key, Version: indexer.VersionOf(obj)}})
 	s.written()

@@ -97,7 +97,7 @@ type (
 	TypedSharedIndexInformer[T Object]               = cache.TypedSharedIndexInformer[T]
 )
 
-// Types of what lists and watches. They are client-go's, which documents them.
+// Types of lister-watchers and reflectors. They are client-go's, which documents them.
 type (
 	Getter                       = cache.Getter
 	ListFunc                     = cache.ListFunc
@@ -153,8 +153,8 @@ const (
 const NamespaceIndex = cache.NamespaceIndex
 
 var (
-	// ErrFIFOClosed is what Pop returns for a queue that is closed and empty.
+	// ErrFIFOClosed is the error of Pop for a queue that is closed and empty.
 	ErrFIFOClosed = cache.ErrFIFOClosed
-	// ErrZeroLengthDeltasObject says that Deltas without a delta have no key.
+	// ErrZeroLengthDeltasObject is the error for empty Deltas, which have no key.
 	ErrZeroLengthDeltasObject = cache.ErrZeroLengthDeltasObject
 )

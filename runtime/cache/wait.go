@@ -15,8 +15,8 @@ import (
 const syncedPollPeriod = 100 * time.Millisecond
 
 // WaitFor returns true when all checkers are done, and false if ctx is done first. It doesn't poll. Unless
-// what is empty, it logs what it waits for, each checker that is done, and those that were not when ctx
-// was.
+// what is empty, it logs what it waits for, each checker when it is done, and those that weren't done when
+// ctx was.
 func WaitFor(ctx context.Context, what string, checkers ...DoneChecker) bool {
 	logger := klog.FromContext(ctx)
 	if what == "" {
@@ -27,8 +27,8 @@ func WaitFor(ctx context.Context, what string, checkers ...DoneChecker) bool {
 		logger = withHelper
 		logger.Info("Waiting", "for", what)
 	}
-	// A goroutine for each checker, so that the log has the time at which it was done. They don't log
-	// themselves: the log is to have WaitFor's caller as its call site.
+	// A goroutine for each checker, so that the log has the time at which it was done. The goroutines don't
+	// log themselves: the call site in the log must be WaitFor's caller.
 	done := make(chan DoneChecker)
 	var waiting sync.WaitGroup
 	for _, checker := range checkers {
@@ -79,7 +79,7 @@ func IsDone(checker DoneChecker) bool {
 // first. It calls them every 100 ms. [WaitFor] doesn't poll.
 func WaitForCacheSync(stopCh <-chan struct{}, cacheSyncs ...InformerSynced) bool {
 	synced := func() bool {
-		defer utilruntime.HandleCrash() // If the program survives the panic, the next round comes.
+		defer utilruntime.HandleCrash() // If the program survives the panic, the next round tries again.
 		return !slices.ContainsFunc(cacheSyncs, func(synced InformerSynced) bool { return !synced() })
 	}
 	if synced() {
@@ -122,9 +122,9 @@ func waitNamed(ctx context.Context, stopCh <-chan struct{}, cacheSyncs []Informe
 	return true
 }
 
-// ShutDownEventHandler removes a handler from its informer, and returns when no call of the handler is
-// running or to come. It must not be called by the handler. It returns an error for a handle without a
-// method ShutdownChan, which informers of other makes may return.
+// ShutDownEventHandler removes a handler from its informer, and returns when no call of the handler runs or
+// will follow. The handler must not call it. It returns an error for a handle without a method ShutdownChan,
+// which other implementations of informers may return.
 func ShutDownEventHandler(informer SharedInformer, handle ResourceEventHandlerRegistration) error {
 	if err := informer.RemoveEventHandler(handle); err != nil {
 		return err

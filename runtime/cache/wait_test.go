@@ -22,7 +22,7 @@ type checker struct {
 func (c checker) Name() string          { return c.name }
 func (c checker) Done() <-chan struct{} { return c.c }
 
-// TestWaitFor checks that WaitFor returns at the moment in which the last checker is done.
+// TestWaitFor checks that WaitFor returns at the moment when the last checker is done.
 func TestWaitFor(t *testing.T) {
 	for _, what := range []string{"", "something"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestWaitFor(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if cache.WaitFor(ctx, what, checker{"c", make(chan struct{})}, a) {
-				t.Error("waited for what never comes")
+				t.Error("returned true for a checker that is never done")
 			}
 			if !cache.WaitFor(ctx, what, a, b) {
 				t.Error("what is done was not awaited")
@@ -63,7 +63,7 @@ func TestWaitForLogsWhatIsDone(t *testing.T) {
 	cancel()
 	done := checker{"a", make(chan struct{})}
 	close(done.c)
-	for range 100 { // By chance it may be right once.
+	for range 100 { // A single run may pass by chance.
 		cache.WaitFor(ctx, "something", done)
 	}
 	if logged != 100 {

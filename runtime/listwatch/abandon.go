@@ -19,9 +19,9 @@ const grace = time.Second
 var errNoReturn = errors.New(
 	"the list function ended its goroutine (runtime.Goexit, which the FailNow of a test calls)")
 
-// listWithin calls the list function. If that hasn't returned some time after the end of ctx, listWithin
-// returns ctx's error, and the function is left behind on its goroutine: nothing of its result is used, and
-// if it panics, nobody is told.
+// listWithin calls the list function. If it hasn't returned within grace after the end of ctx, listWithin
+// returns ctx's error, and the function is left behind on its goroutine: its result isn't used, and a later
+// panic isn't reported.
 func (c collection) listWithin(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 	var (
 		list     runtime.Object
@@ -51,8 +51,8 @@ func (c collection) listWithin(ctx context.Context, opts metav1.ListOptions) (ru
 	return list, err
 }
 
-// endsWithin waits until ended is closed. It returns false if that hasn't happened some time after the end
-// of ctx.
+// endsWithin waits until ended is closed. It returns false if that hasn't happened within grace after the
+// end of ctx.
 func endsWithin(ctx context.Context, ended <-chan struct{}) bool {
 	select {
 	case <-ended:

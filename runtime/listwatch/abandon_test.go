@@ -71,8 +71,8 @@ func TestListIsLeftBehind(t *testing.T) {
 	})
 }
 
-// TestListEndsSoon checks that a list function that obeys its context is waited for, even if it takes a while
-// to return.
+// TestListEndsSoon checks that List waits for a list function that obeys its context, even if the function
+// takes a while to return.
 func TestListEndsSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		returned := false
@@ -93,8 +93,8 @@ func TestListEndsSoon(t *testing.T) {
 	})
 }
 
-// TestListFuncEndsItsGoroutine checks that a list function which doesn't return, as that of a test that calls
-// FailNow, fails the list.
+// TestListFuncEndsItsGoroutine checks that a list fails if its function ends its goroutine instead of
+// returning, as one of a test that calls FailNow.
 func TestListFuncEndsItsGoroutine(t *testing.T) {
 	source := listwatch.FromListerWatcher(&cache.ListWatch{
 		ListFunc: func(metav1.ListOptions) (k8sruntime.Object, error) {

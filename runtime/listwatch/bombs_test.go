@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// maxText is the default of DecodingOptions.MaxObject, maxMemory what that allows beside the text.
+	// maxText is the default of DecodingOptions.MaxObject, maxMemory the memory that it allows beside the text.
 	maxText   = 64 << 20
 	maxMemory = 4 * maxText
 	// margin is for everything else that a program needs to read a response.
@@ -28,9 +28,9 @@ const (
 // bomb is a response that takes much memory.
 type bomb struct {
 	name, kind string
-	// start is followed by more, again and again. It ends after a million of them, with end, if that isn't "".
+	// start is followed by more, again and again. If end isn't "", it follows after a million repetitions.
 	start, more, end string
-	// bound is for the memory that it takes.
+	// bound is the limit of the memory that it may take.
 	bound int
 	// accepted means that there is no reason to refuse it.
 	accepted bool
@@ -72,7 +72,7 @@ func bombs() []bomb {
 	}
 }
 
-// write writes a bomb until nobody reads it any more.
+// write writes a bomb until its reader stops.
 func (b bomb) write(w io.Writer) {
 	if _, err := io.WriteString(w, b.start); err != nil {
 		return
@@ -96,10 +96,10 @@ func (b bomb) write(w io.Writer) {
 }
 
 // TestBombs checks that a hostile response takes no more memory than the bound for an object allows, and that
-// it is refused and not left to the client, which reads it all. -v shows how much each takes.
+// it is refused and not left to the client, which would read all of it. -v shows how much memory each takes.
 func TestBombs(t *testing.T) {
 	if goruntime.GOOS != "linux" {
-		t.Skip("what a process has taken at the most is in /proc")
+		t.Skip("the peak memory of a process is read from /proc")
 	}
 	if testing.Short() {
 		t.Skip("builds a program and sends it some GB")
@@ -158,7 +158,7 @@ func TestBombs(t *testing.T) {
 		b := bomb{start: `{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","data":{"a":"`, more: "x"}
 		read(t, "watch", "configmap", runtime.ContentTypeJSON, maxText, false, b.write)
 	})
-	// Messages that announce more than may come, or than comes.
+	// Messages whose lengths exceed the limit, or the content.
 	field := func(number, size int) []byte {
 		return binary.AppendUvarint([]byte{byte(number<<3 | 2)}, uint64(size))
 	}

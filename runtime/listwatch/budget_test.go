@@ -174,7 +174,7 @@ func TestBudgetAbandonedList(t *testing.T) {
 }
 
 // TestBudgetCounts checks that the text of decoded items counts, in both encodings, listed and streamed, and
-// that what a relist takes from the cache doesn't.
+// that items which a relist takes from the cache don't.
 func TestBudgetCounts(t *testing.T) {
 	encodeList, encodeEvents := protobuf(t)
 	object := corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns",

@@ -19,23 +19,23 @@ type ClientOptions struct {
 	// TweakListOptions, if not nil, changes the options of every list and watch
 	// before they are sent.
 	TweakListOptions func(*metav1.ListOptions)
-	// Client is the clientset, if any. If it says that it doesn't support WatchList
+	// Client is the clientset, if any. If it reports that it doesn't support WatchList
 	// semantics, so does the source; see
 	// [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics].
 	Client any
-	// Subject says in errors what is listed. The default is the type of the objects.
+	// Subject names in errors what is listed. The default is the type of the objects.
 	Subject string
 	// Decoding configures lists and watches that are streamed.
 	Decoding DecodingOptions
-	// Streamed says that the client of unstructured or metadata objects returns what the
-	// server sends, as client-go's own dynamic and metadata clients do. Its lists and
+	// Streamed declares that the client of unstructured or metadata objects returns what
+	// the server sends, as client-go's own dynamic and metadata clients do. Its lists and
 	// watches are streamed if its HTTP client has the transport of [Wrap].
 	Streamed bool
 }
 
 // FromClient returns a source over a typed client whose objects are of type t, a pointer,
-// and whose lists are of type L. It calls resource for each list and each watch, not
-// before: a caller that never lists needs no working client.
+// and whose lists are of type L. The source calls resource for each list and each watch, and
+// not earlier: a caller that never lists needs no working client.
 //
 // Only the conversion of the client is compiled for each L, in the package that calls
 // FromClient.
@@ -100,8 +100,8 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 	return s
 }
 
-// explainPanic makes a panic of resource tell its cause: the clientset is nil, which is
-// fine as long as nobody lists.
+// explainPanic makes a panic of resource explain its cause: the clientset is nil, which is
+// allowed as long as nobody lists.
 func explainPanic(subject string, resource func() untypedClient) func() untypedClient {
 	return func() untypedClient {
 		defer func() {

@@ -22,7 +22,8 @@ func server() *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList] {
 	return runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
 }
 
-// TestFromClient checks that the client is requested for each call, not before, and that options are tweaked.
+// TestFromClient checks that the client is requested for each call, not earlier, and that options are
+// tweaked.
 func TestFromClient(t *testing.T) {
 	var s client
 	asked := 0
@@ -31,7 +32,7 @@ func TestFromClient(t *testing.T) {
 			TweakListOptions: func(o *metav1.ListOptions) { o.Continue = "" },
 		})
 	if asked != 0 {
-		t.Error("the client was asked for at construction")
+		t.Error("the client was requested at construction")
 	}
 	if _, err := each(t.Context(), source, metav1.ListOptions{}, nil); err == nil {
 		t.Error("no error without a client")
@@ -57,7 +58,7 @@ func TestFromClient(t *testing.T) {
 		}
 	}
 	if asked != 4 {
-		t.Errorf("asked for the client %d times for four requests", asked)
+		t.Errorf("requested the client %d times for four requests", asked)
 	}
 	real.Fail("LIST", apierrors.NewUnauthorized("who?"))
 	if _, err := each(t.Context(), source, metav1.ListOptions{}, nil); !apierrors.IsUnauthorized(err) {

@@ -21,7 +21,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// widget is a custom resource as servers write it: with its kind, in lists, too.
+// widget is a custom resource as servers write it: with its kind, also in lists.
 func widget(name string) string {
 	return fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget",`+
 		`"metadata":{"name":%q,"namespace":"ns","resourceVersion":"5","labels":{"x":"y"}},`+
@@ -54,7 +54,7 @@ var customLists = []reply{
 	{name: "cut", body: `{"apiVersion":"shop.example.com/v1","items":[` + widget("a") + ",", cut: true},
 }
 
-// customWatches are watches of the same.
+// customWatches are watches of these custom resources.
 var customWatches = []reply{
 	{name: "custom resources", body: event("ADDED", widget("a")) + event("DELETED", widget("a"))},
 	{name: "a built-in type", body: event("ADDED", watchedMap) + event("BOOKMARK", bookmark)},
@@ -63,7 +63,8 @@ var customWatches = []reply{
 	{name: "expired", body: event("ADDED", widget("a")) + event("ERROR", gone)},
 }
 
-// Dynamic and metadata clients list and watch the same, kinds included, streamed or not.
+// TestCustomResources checks that lists and watches of dynamic and metadata clients have the same results,
+// including kinds, streamed or not.
 func TestCustomResources(t *testing.T) {
 	type outcome struct {
 		Items  []any
@@ -81,7 +82,7 @@ func TestCustomResources(t *testing.T) {
 		if err == nil {
 			list.Meta = meta
 		} else {
-			list.Items = nil // What a failed list has added is dropped.
+			list.Items = nil // The items of a failed list are dropped.
 		}
 		w := readWatch(t, source)
 		return list, outcome{Events: w.events, Ended: w.end == io.EOF}
@@ -128,7 +129,7 @@ func TestCustomResources(t *testing.T) {
 	}
 }
 
-// The metadata of objects in protobuf is the same, streamed or not.
+// TestMetadataInProtobuf checks that the metadata of objects in protobuf is the same, streamed or not.
 func TestMetadataInProtobuf(t *testing.T) {
 	one := metav1.PartialObjectMetadata{
 		TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"},

@@ -18,13 +18,13 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// expectation is what the object of an event must be to count as one.
+// expectation is the type and the kind that the object of an event must have.
 type expectation struct {
 	goType reflect.Type             // nil accepts every type
 	gvk    *schema.GroupVersionKind // nil accepts every kind
 }
 
-// check returns what is wrong with obj, "" for nothing. The wording and the order are
+// check returns what is wrong with obj, "" if nothing is. The wording and the order are
 // those of client-go's log lines, which people search for.
 func (e expectation) check(obj runtime.Object) (complaint string, details []any) {
 	if actual := reflect.TypeOf(obj); e.goType != nil && e.goType != actual {
@@ -60,7 +60,7 @@ func (s *clientStream) Stop() {
 	})
 }
 
-// end tells the watcher to stop. Call it once.
+// end stops the watcher. Call it once.
 func (s *clientStream) end() {
 	close(s.stopped)
 	s.watch.Stop()
@@ -69,10 +69,10 @@ func (s *clientStream) end() {
 // drainFor is how long a watcher may take to close its channel after Stop. Most have closed it by then.
 const drainFor = 100 * time.Millisecond
 
-// drain receives what the watcher still sends until it closes its channel, as the contract of
-// [watch.Interface] demands: a watcher that is blocked in a send, such as that of [watch.Filter], would
-// never end. It gives up on watchers that don't close it: [watch.ProxyWatcher], and [watch.MockWatcher] if
-// its functions don't.
+// drain receives events until the watcher closes its channel, as the contract of [watch.Interface] demands:
+// a watcher that is blocked in a send, such as that of [watch.Filter], would never end. After drainFor it
+// gives up: [watch.ProxyWatcher] doesn't close the channel, nor does [watch.MockWatcher] unless its functions
+// do.
 func (s *clientStream) drain() {
 	patience := time.NewTimer(drainFor)
 	defer patience.Stop()
@@ -105,8 +105,8 @@ func (s *clientStream) Next(ctx context.Context) (sources.Event, error) {
 	}
 }
 
-// receive takes the next event. The end of ctx wins over an event that is ready
-// as well.
+// receive takes the next event. If ctx has ended, it returns ctx's error even if an event
+// is ready.
 func (s *clientStream) receive(ctx context.Context) (watch.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return watch.Event{}, err
@@ -114,7 +114,7 @@ func (s *clientStream) receive(ctx context.Context) (watch.Event, error) {
 	var raw watch.Event
 	open := true
 	// While events keep coming there is no need to wait for three channels,
-	// which takes several times as long as to look at one.
+	// which takes several times as long as receiving from one.
 	select {
 	case raw, open = <-s.watch.ResultChan():
 	default:

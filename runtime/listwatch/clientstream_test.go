@@ -23,7 +23,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// watched returns a stream of what is sent on the fake.
+// watched returns a stream of the events that are sent on the fake.
 func watched(t *testing.T, example any) (sources.Stream, *watch.FakeWatcher) {
 	fake := watch.NewFakeWithOptions(watch.FakeOptions{ChannelSize: 10})
 	s, err := listwatch.FromListerWatcher(&cache.ListWatch{
@@ -133,8 +133,8 @@ func TestStreamEnds(t *testing.T) {
 }
 
 // TestStopDrains checks that a watcher that is blocked in a send ends when its stream is stopped: the bubble
-// fails if the goroutine of the filter is left. A watcher that never closes its channel delays Stop for a
-// moment only.
+// fails if the goroutine of the filter is left. A watcher that never closes its channel delays Stop only
+// briefly.
 func TestStopDrains(t *testing.T) {
 	for name, test := range map[string]struct {
 		watcher func() watch.Interface

@@ -14,15 +14,16 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// credentials are what a request proved its sender's identity with: a token, or a password and the text that
-// has it. Servers and proxies quote requests in what they answer to them, and that gets into errors and logs.
+// credentials are the secrets in a request's headers: a token, or a password and the encoded text that
+// contains it. Servers and proxies may quote a request in its response, and responses get into errors and
+// logs.
 type credentials []string
 
 const (
-	// hiddenCredentials stands where credentials were.
+	// hiddenCredentials replaces credentials.
 	hiddenCredentials = "[hidden]"
-	// shortestHidden is the length of the shortest text to hide. Nothing shorter protects anything, and it would
-	// be found in words.
+	// shortestHidden is the length of the shortest text to hide. A shorter text protects nothing, and would be
+	// found within words.
 	shortestHidden = 6
 )
 
@@ -46,8 +47,8 @@ func (c credentials) hide(text string) string {
 	return text
 }
 
-// hideInHeader hides them in the headers of a response: clients log warnings, and the places that redirects
-// lead to.
+// hideInHeader hides credentials in the headers of a response: clients log warnings and the targets of
+// redirects.
 func (c credentials) hideInHeader(header http.Header) {
 	if len(c) == 0 {
 		return
@@ -59,7 +60,7 @@ func (c credentials) hideInHeader(header http.Header) {
 	}
 }
 
-// hideInError returns an error without credentials in its text, and in what it has from the server.
+// hideInError returns err without credentials in its text, and in the server's Status that it wraps.
 func (c credentials) hideInError(err error) error {
 	if err == nil || len(c) == 0 {
 		return err
@@ -119,7 +120,7 @@ type hidingStream struct {
 
 func (s *hidingStream) Next(ctx context.Context) (sources.Event, error) {
 	event, err := s.Stream.Next(ctx)
-	if err == io.EOF { // as most streams end
+	if err == io.EOF { // Most streams end with it.
 		return event, err
 	}
 	return event, s.credentials.hideInError(err)

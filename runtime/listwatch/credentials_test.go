@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestCredentialsAreHidden checks that an error without the credentials that a server repeats is otherwise
-// the one that it would be.
+// TestCredentialsAreHidden checks that errors don't contain the credentials that a server repeats, and are
+// otherwise unchanged.
 func TestCredentialsAreHidden(t *testing.T) {
 	const token = "a-very-secret-token"
 	withToken := func(c *rest.Config) { c.BearerToken = token }
@@ -47,8 +47,8 @@ func TestCredentialsAreHidden(t *testing.T) {
 	}
 }
 
-// TestFirstItemTooLargeForTheClient checks that a list which isn't understood after so much that it can't be
-// left to the client is read by the client from the next time on.
+// TestFirstItemTooLargeForTheClient checks a list that can't be decoded, after so many bytes that it can't be
+// left to the client any more: the client reads the next list.
 func TestFirstItemTooLargeForTheClient(t *testing.T) {
 	large := strings.Repeat("x", 5<<20)
 	list := `{"a":"` + large + `","kind":"OtherList","apiVersion":"v1","items":[]}`

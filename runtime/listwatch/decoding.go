@@ -29,19 +29,19 @@ type DecodingOptions struct {
 	// changes others, too: a transform must not write into maps, slices or pointees. A source keeps at most
 	// 2 MB of text to share.
 	ShareValues bool
-	// KeepUnchanged makes a list in JSON return the cached object, without decoding it, if the list has it
-	// with the same resourceVersion. By default, its text must also equal that in the previous list. Set it
-	// only for objects that get a new version with every change. Objects whose fields the server fills in
-	// don't: a new default or conversion of a CustomResourceDefinition changes the served object but not its
-	// version.
+	// KeepUnchanged makes a list in JSON return the cached object, without decoding the listed one, if both
+	// have the same resourceVersion. By default, the text of the object must also equal that in the previous
+	// list. Set it only for objects that get a new version with every change. Objects whose fields the server
+	// fills in don't: a new default or conversion of a CustomResourceDefinition changes the served object but
+	// not its version.
 	KeepUnchanged bool
 	// Limiter, if not nil, bounds how many of the sources that share it read a list at a time, streamed or
-	// not, and how many bytes those that stream may have decoded.
+	// not. With a budget it also bounds how many bytes the streaming sources may have decoded.
 	Limiter *Limiter
 	// MaxObject is the largest size in bytes of an object's text, in lists and watches that are streamed. Zero
-	// is 64 MB (64 << 20). An object whose values take four times as much memory, beside its strings, is
-	// refused, too. A list or watch with a larger object fails. Without streaming there is no such limit for
-	// lists, and client-go's of 16 MB for the events of watches.
+	// is 64 MB (64 << 20). A list or watch with a larger object fails; so does one with an object whose values,
+	// without its strings, take more than four times as much memory. Without streaming there is no such limit
+	// for lists, and client-go's limit of 16 MB for the events of watches.
 	MaxObject int
 	// Off turns streaming off: client-go reads and decodes whole responses.
 	Off bool
@@ -57,10 +57,10 @@ func (o DecodingOptions) decode() decode.Options {
 type Reading struct {
 	// Streamed counts the pages of lists and the watches that were read as streams, Whole
 	// those that the client decoded. Of these, Unseen counts those that could have been
-	// streams but were not seen by a transport: the HTTP client is another one than [Wrap]
-	// was installed in.
+	// streams but were not seen by a transport: [Wrap] isn't installed in the HTTP client, or
+	// the list function doesn't pass on its context.
 	Streamed, Whole, Unseen int
-	// NotStreamed says why the last page or watch wasn't read as a stream, "" if it was.
+	// NotStreamed is why the last page or watch wasn't read as a stream, "" if it was.
 	NotStreamed string
 }
 
@@ -108,16 +108,16 @@ func (t *tally) total() Reading {
 	return t.Reading
 }
 
-// decoding is what the requests of one source have in common. It is safe for
-// concurrent use.
+// decoding is shared by the requests of one source. It is safe for concurrent use.
 type decoding struct {
 	decoder *decode.Decoder
 	// off is why nothing is streamed, "" if it is.
 	off string
-	// gaveUp is why the client decodes everything from now on: the server or the client does
-	// what only that understands. It is nil as long as neither does.
+	// gaveUp is why the client decodes all further responses: the server sent something that
+	// only the client understands, or the list function lists several collections. It is nil
+	// until that happens.
 	gaveUp atomic.Pointer[string]
-	// cached has a list bring what didn't change as it is cached.
+	// cached makes lists return unchanged objects from the cache.
 	cached decode.Cached
 	tally  *tally
 }
@@ -151,7 +151,7 @@ func (d *decoding) end() {
 	}
 }
 
-// giveUp has the client decode everything from now on.
+// giveUp makes the client decode all further responses.
 func (d *decoding) giveUp(reason string) { d.gaveUp.Store(&reason) }
 
 // notStreamed returns why nothing is streamed, "" if it is.

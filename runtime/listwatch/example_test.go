@@ -18,8 +18,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// With the transport of Wrap in its configuration, informers read the lists and watches of a dynamic client
-// object by object, and can leave out fields. Clients that kubewright generates bring it along.
+// With the transport of Wrap in the client's configuration, informers read the lists and watches of a dynamic
+// client object by object, and can leave out fields. Clients that kubewright generates install it themselves.
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(oneConfigMap))
 	defer server.Close()
@@ -50,7 +50,7 @@ func Example() {
 	// Output: managed fields: 0
 }
 
-// oneConfigMap answers lists. A watch stays open and shows nothing.
+// oneConfigMap serves lists. A watch stays open and has no events.
 func oneConfigMap(w http.ResponseWriter, r *http.Request) {
 	switch query := r.URL.Query(); {
 	case query.Get("sendInitialEvents") != "":

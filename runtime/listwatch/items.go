@@ -71,7 +71,8 @@ func eachItem(list runtime.Object, t reflect.Type, item func(any) error) error {
 	return nil
 }
 
-// incomprehensible is the error for what isn't a list. It doesn't show the list, which may have secrets.
+// incomprehensible is the error for a result that isn't a list. It doesn't show the result, which may contain
+// secrets.
 func incomprehensible(list runtime.Object, err error) error {
 	return fmt.Errorf("unable to understand list result of type %T: %w", list, err)
 }
@@ -80,7 +81,7 @@ func unexpectedItem(list runtime.Object, i int, obj any, t reflect.Type) error {
 	return fmt.Errorf("item %d of %T is a %T, expected %v", i, list, obj, t)
 }
 
-// isTable recognises the representation for people, which has no objects in it.
+// isTable recognises Table, the representation for people, which contains no objects.
 func isTable(gvk schema.GroupVersionKind) bool {
 	return gvk.Group == metav1.GroupName && gvk.Kind == "Table" &&
 		(gvk.Version == "v1" || gvk.Version == "v1beta1")

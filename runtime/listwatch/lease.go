@@ -8,7 +8,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// budget is what leases share. Only a lease that ends lets waiters go on.
+// budget is the number of bytes that leases share. Waiting leases only go on when another lease ends.
 type budget struct {
 	bytes int64
 
@@ -17,7 +17,7 @@ type budget struct {
 	// holders are the leases with bytes, in the order in which they got the
 	// first of them: the senior is at the front.
 	holders []*lease
-	// changed is closed at the next change, nil if nobody waits for one.
+	// changed is closed when a lease ends, nil if nobody waits for that.
 	changed chan struct{}
 }
 
@@ -32,7 +32,7 @@ type lease struct {
 	ended bool
 
 	mu sync.Mutex
-	// stay cancels what endWith began. It returns false if the lease has ended.
+	// stay cancels endWith. It returns false if the lease has ended.
 	stay func() bool
 }
 
@@ -40,8 +40,8 @@ type lease struct {
 func (l *lease) counts() bool { return l != nil && l.limiter.budget != nil }
 
 // wait blocks while the budget is exceeded, unless the lease is the senior. It returns
-// ctx's error when ctx is done, and nil when the lease has ended: whatever ended it ends
-// the reading, too.
+// ctx's error when ctx is done, and nil when the lease has ended: its end also ends the
+// reading.
 func (l *lease) wait(ctx context.Context) error {
 	b := l.limiter.budget
 	changed := b.change(l)

@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// leased is a list of the model: what it holds, and whether it waits.
+// leased is a list of the model: the bytes that it holds, and whether it waits.
 type leased struct {
 	lease  *lease
 	ctx    context.Context
@@ -20,7 +20,7 @@ type leased struct {
 	// waiting receives the result of a wait that hasn't returned.
 	waiting chan error
 	paused  bool
-	// says is set while a wait is announced to its context.
+	// says is true from wait(true) to wait(false) of its context, see WithWaits.
 	says atomic.Bool
 }
 
@@ -29,7 +29,7 @@ type leases struct {
 	*testing.T
 	limiter *Limiter
 	live    []*leased
-	// order has the lists that hold something, the senior first.
+	// order has the lists that hold bytes, the senior first.
 	order []*leased
 }
 
@@ -46,7 +46,7 @@ func (m *leases) held() (total int64) {
 	return total
 }
 
-// mayGoOn is the rule.
+// mayGoOn is the rule that the test checks.
 func (m *leases) mayGoOn(l *leased) bool { return m.held() <= modelBudget || m.order[0] == l }
 
 func (m *leases) begin() {
@@ -54,7 +54,7 @@ func (m *leases) begin() {
 	l.ctx, l.cancel = context.WithCancel(m.Context())
 	l.ctx = sources.WithWaits(l.ctx, func(begins bool) {
 		if l.says.Swap(begins) == begins {
-			m.Errorf("said twice: a wait begins %t", begins)
+			m.Errorf("called twice: a wait begins %t", begins)
 		}
 	})
 	var err error
@@ -64,15 +64,15 @@ func (m *leases) begin() {
 	m.live = append(m.live, l)
 }
 
-// item has a list begin an item.
+// item makes a list begin an item.
 func (m *leases) item(l *leased) {
 	l.waiting = make(chan error, 1)
 	go func() { l.waiting <- l.lease.wait(l.ctx) }()
 	m.settle(l)
 }
 
-// settle checks that exactly those waits have returned whose lists may continue after the last step. They
-// then decode their items.
+// settle checks that after the last step exactly the waits of those lists have returned that may continue.
+// These lists then decode their items.
 func (m *leases) settle(all ...*leased) {
 	synctest.Wait()
 	var goOn []*leased
@@ -103,7 +103,7 @@ func (m *leases) settle(all ...*leased) {
 	}
 }
 
-// gone records that a list has released what it held.
+// gone records that a list has released its bytes.
 func (m *leases) gone(l *leased) {
 	is := func(other *leased) bool { return other == l }
 	m.live, m.order = slices.DeleteFunc(m.live, is), slices.DeleteFunc(m.order, is)
@@ -152,9 +152,9 @@ func (m *leases) check() {
 	}
 }
 
-// TestBudgetModel has lists of items of random sizes begin, continue, stop between pages, end, fail and be
-// cancelled in random order: each waits exactly when the rule says so, at least one can always continue, and
-// nothing remains.
+// TestBudgetModel begins, continues, pauses between pages, ends, fails and cancels lists of items of random
+// sizes, in random order. Each waits exactly when the rule requires it, at least one can always continue, and
+// in the end nothing is held.
 func TestBudgetModel(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {

@@ -8,10 +8,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// Limiter bounds how many lists are read at a time by the sources that share it. Lists that are decoded and
-// not yet in the cache are why programs need more memory at the start than later. A page counts while it is
-// read, a watch-list until its end bookmark. A list that has failed doesn't count while
-// its reflector backs off.
+// Limiter bounds how many lists are read at a time by the sources that share it. Programs need more memory
+// at the start than later because of lists that are decoded and not yet in the cache. A page counts while it
+// is read, a watch-list until its end bookmark. A list that has failed doesn't count while its reflector
+// backs off.
 //
 // With [Limiter.WithBudget] it also bounds the bytes that are decoded.
 //
@@ -24,30 +24,29 @@ type Limiter struct {
 // NewLimiter returns a limiter for n lists at a time. It panics if n isn't positive.
 func NewLimiter(n int) *Limiter {
 	if n <= 0 {
-		panic("listwatch: a limiter must let something through")
+		panic("listwatch: the limit of lists must be positive")
 	}
 	return &Limiter{places: make(chan struct{}, n)}
 }
 
-// WithBudget also limits how many bytes are decoded of lists that aren't complete, of all
-// sources that share l. It returns l, which must not be in use yet. It panics if bytes
-// isn't positive.
+// WithBudget also limits how many bytes of incomplete lists are decoded at a time, over all sources that
+// share l. It returns l, which must not be in use yet. It panics if bytes isn't positive.
 //
 // An item counts by the size of its text, JSON or protobuf. In memory it takes 1 to 6 times as much. Items
 // that are taken from the cache don't count, nor do sources that don't stream.
 //
-// While the budget is exceeded, sources wait before they decode another item. The list that has held
-// something for the longest never waits, so lists end, even one that is larger than the budget. The budget
-// can be exceeded by that list, and by one item of each other. A list releases what it holds, its place
-// included, when it ends, fails, panics or is stopped, and when its context is done. Between its pages it
-// keeps both: a caller that reads pages itself and stops halfway must end the context, and one that
-// alternates between the pages of two sources in one goroutine may deadlock.
+// While the budget is exceeded, sources wait before they decode another item. The list that has held bytes
+// for the longest never waits, so every list ends, even one that is larger than the budget. The budget can be
+// exceeded by that list, and by one item of each other list. A list releases its bytes and its place when it
+// ends, fails, panics or is stopped, and when its context is done. Between its pages it keeps both: a caller
+// that reads pages itself and stops halfway must end the context, and a caller that alternates between the
+// pages of two sources in one goroutine may deadlock.
 //
 // A source that waits reads nothing from its connection. [sources.WithWaits] reports it.
 // docs/memory.md lists the sizes to expect and the timeouts that matter.
 func (l *Limiter) WithBudget(bytes int64) *Limiter {
 	if bytes <= 0 {
-		panic("listwatch: a budget must have something to spend")
+		panic("listwatch: the budget must be positive")
 	}
 	l.budget = &budget{bytes: bytes}
 	return l
@@ -102,7 +101,7 @@ func (s *limitedStream) Stop() {
 	s.lease.end()
 }
 
-// isListing reports whether a watch begins with all that there is.
+// isListing reports whether a watch begins with all existing objects.
 func isListing(opts metav1.ListOptions) bool {
 	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
 }

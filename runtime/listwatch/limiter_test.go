@@ -31,8 +31,8 @@ func (g *gated) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Inter
 	return g.events, nil
 }
 
-// TestLimiter checks that only so many lists are read at a time, streamed as a watch or not, that each
-// releases its place however it ends, and that other watches need none.
+// TestLimiter checks that no more lists than the limit are read at a time, streamed as a watch or not, that
+// each releases its place however it ends, and that other watches need no place.
 func TestLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gated{listing: make(chan struct{}, 9), release: make(chan error), events: watch.NewFake()}

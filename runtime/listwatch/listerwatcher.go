@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// listerWatcher is client-go's cache.ListerWatcher. Clients import this package: with
-// client-go's cache they would link more than all of their own code.
+// listerWatcher is client-go's cache.ListerWatcher. It is repeated here because clients
+// import this package: client-go's cache is more code than all of their own.
 type listerWatcher interface {
 	List(opts metav1.ListOptions) (runtime.Object, error)
 	Watch(opts metav1.ListOptions) (watch.Interface, error)
@@ -21,15 +21,15 @@ type listerWatcher interface {
 
 // FromListerWatcher returns a source over lw, which has the methods of a
 // [k8s.io/client-go/tools/cache.ListerWatcher]. Its methods with a context are
-// used where it has them; one without them can't be interrupted by a context. A list
-// function that hasn't returned a second after the end of its context is left behind on its goroutine, and
-// nothing of its list is used. A watch function is waited for.
+// used where it has them; without them a context can't interrupt it. A list function that hasn't returned
+// a second after the end of its context is left behind on its goroutine, and its list isn't used. For a
+// watch function there is no such limit.
 //
 // example, if not nil, is an object of the expected type. If it is an
 // *unstructured.Unstructured with apiVersion and kind, these are expected, too.
-// Events with other objects are logged and dropped, as client-go's reflector does;
-// items of lists aren't compared with it. The source says that it doesn't support
-// WatchList semantics if lw says so.
+// Events with other objects are logged and dropped, as by client-go's reflector;
+// items of lists aren't compared with example. The source reports that it doesn't
+// support WatchList semantics if lw does.
 //
 // The source streams if [Streamed] made lw.
 func FromListerWatcher(lw listerWatcher, example any) sources.Source {
@@ -43,8 +43,8 @@ func FromListerWatcher(lw listerWatcher, example any) sources.Source {
 	}
 	s := &source{
 		collection: func() collection { return c },
-		// The lister-watcher is asked each time: it may not know when the source is made,
-		// but only when a reflector asks.
+		// lw is called each time: it may not know yet when the source is made, but only
+		// when a reflector needs to know.
 		lacksWatchList: func() bool { return lacksWatchList(lw) },
 		expected:       expect(example),
 		tally:          &tally{},
@@ -66,22 +66,23 @@ type streamedListerWatcher struct {
 }
 
 // Streamed returns a [k8s.io/client-go/tools/cache.ListerWatcherWithContext] like lw whose lists and watches
-// informers of this project read as streams: those of packages informer, cache and informers, and those that
-// generated code makes. To all others it is lw.
+// are read as streams by informers of this project: those of packages informer, cache and informers, and those
+// that generated code makes. For all other callers it behaves like lw.
 //
-// With it you declare that lw returns what the server sends: its functions, and the client that they call,
-// must not convert, default, filter or change objects, nor take a list from anywhere but the server. Like
-// client-go's clients, it must clear the kind of a watch's objects, unless they are unstructured. Its
-// functions must pass on the context that they are called with: those of a
-// [k8s.io/client-go/tools/cache.ListWatch] are ListWithContextFunc and WatchFuncWithContext. The client's
-// HTTP client must have the transport of [Wrap]. If one of these two is missing, lw is read in one piece, and
-// the informer's status says so.
+// By calling it you declare that lw returns what the server sends: its functions, and the client that they
+// call, must not convert, default, filter or change objects, nor take a list from anywhere but the server.
+// Like client-go's clients, lw must clear the kind of a watch's objects, unless they are unstructured.
 //
-// An informer knows by its example which objects to expect. An example of a Go type is read if scheme
-// registers the type and its list type; its own kind, if it has one, chooses among several. Unstructured
-// objects and metadata need no scheme. If an example that is a [metav1.PartialObjectMetadata] has a kind,
-// lw has to give that to all objects, as controller-runtime's caches do, and so does the stream. Objects of
-// other kinds, and all without an example, are read in one piece.
+// There are two more conditions. The functions of lw must pass on the context that they are called with:
+// those of a [k8s.io/client-go/tools/cache.ListWatch] are ListWithContextFunc and WatchFuncWithContext. And
+// the client's HTTP client must have the transport of [Wrap]. If one of the two isn't met, lw is read in one
+// piece, and the informer's status reports that.
+//
+// The informer's example determines which objects are expected. For an example of a Go type, scheme must
+// register the type and its list type; the example's own kind, if it has one, chooses among several kinds.
+// Unstructured objects and metadata need no scheme. If the example is a [metav1.PartialObjectMetadata] with a
+// kind, lw must give this kind to all objects, as controller-runtime's caches do, and so does the stream.
+// Objects of other kinds are read in one piece; so are all objects if there is no example.
 func Streamed(lw listerWatcher, scheme *runtime.Scheme) *streamedListerWatcher {
 	return &streamedListerWatcher{lw, scheme}
 }
@@ -134,8 +135,8 @@ func watchWithContext(
 	return lw.Watch(opts)
 }
 
-// lacksWatchList reports whether a client says that it doesn't support WatchList
-// semantics. It is client-go's util/watchlist, which would link all of client-go's cache.
+// lacksWatchList reports whether a client reports that it doesn't support WatchList
+// semantics. It repeats client-go's util/watchlist, which would link all of client-go's cache.
 func lacksWatchList(client any) bool {
 	asked, ok := client.(interface{ IsWatchListSemanticsUnSupported() bool })
 	return ok && asked.IsWatchListSemanticsUnSupported()

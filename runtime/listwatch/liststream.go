@@ -21,8 +21,8 @@ import (
 )
 
 // listCall is one call of a list function. A transport gives it the bodies of the function's
-// requests. It reads the lists of one collection: any number of pages, each of which may
-// be read again from the first one on if the function retries.
+// responses. It reads the lists of one collection, in any number of pages. If the function
+// retries, it reads them again, from the first page on.
 type listCall struct {
 	ctx      context.Context
 	decoding *decoding
@@ -34,8 +34,8 @@ type listCall struct {
 	page string
 
 	mu sync.Mutex
-	// ended means that the function has returned, or was left behind. What it still reads is
-	// dropped, and the fields don't change any more.
+	// ended means that the function has returned, or was left behind. Objects that it still
+	// reads are dropped, and the fields don't change any more.
 	ended bool
 	// seen means that a transport saw a response, unread is why it left one to the client.
 	seen   bool
@@ -56,7 +56,7 @@ type listCall struct {
 	err        error
 }
 
-// callListFunc calls the list function. Meanwhile transports hand its responses to c.
+// callListFunc calls the list function. During the call, transports hand its responses to c.
 func (c *listCall) callListFunc(from collection, opts metav1.ListOptions) (runtime.Object, error) {
 	defer c.end()
 	return from.listWithin(during(c.ctx, c), opts)
@@ -74,7 +74,7 @@ func (c *listCall) see(reason string) {
 	}
 }
 
-// giveUp has the client decode everything from now on.
+// giveUp makes the client decode all further responses.
 func (c *listCall) giveUp(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,8 +126,8 @@ func (c *listCall) take(req *http.Request, contentType string, body io.ReadClose
 // isFirst reports whether a page is the first that the function is to read.
 func (c *listCall) isFirst(page string) bool { return page == "" || page == c.page }
 
-// goesOn reports whether a request comes after the last one that was read: it is of the
-// next page, or of the first again.
+// goesOn reports whether a request continues the list: it is for the page after the last
+// one that was read, or for the first page again.
 func (c *listCall) goesOn(collection, page string) bool {
 	return collection == c.collection && (c.isFirst(page) || c.err == nil && page == c.meta.Continue)
 }
@@ -149,7 +149,7 @@ func (c *listCall) accept(b *listBody) error {
 	if c.ended {
 		return errEnded
 	}
-	// The function has another response, which came before this one was read.
+	// If a response was left to the client before this one was read, the function has two lists.
 	c.several = c.several || c.unread != ""
 	again := c.accepted && b.first
 	c.accepted, c.collection, c.complete, c.err = true, b.collection, false, nil
@@ -207,7 +207,7 @@ func (c *listCall) fail(b *listBody, err error) {
 	c.accepted, c.collection, c.complete, c.err = true, b.collection, false, err
 }
 
-// end notes that the function has returned or was left behind. After it nothing is handed over.
+// end notes that the function has returned or was left behind. After it no object is handed over.
 func (c *listCall) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -240,7 +240,8 @@ var (
 )
 
 // listBody is the body of a list. The first Read decodes the whole list while it arrives; the
-// client then reads the same list without items. A list of another kind is read as it is.
+// client then reads the same list without items. A list of another kind is passed to the client
+// unchanged.
 type listBody struct {
 	call       *listCall
 	real       io.ReadCloser
@@ -253,7 +254,7 @@ type listBody struct {
 	// accepted means that the list is of the expected kind. refused is why it isn't.
 	accepted bool
 	refused  string
-	// decoded means that the next item wasn't found in the cache.
+	// decoded means that the next item was decoded, and not found in the cache.
 	decoded bool
 	typ     metav1.TypeMeta
 	// rest is what the client reads.
@@ -318,8 +319,8 @@ func (b *listBody) read() io.Reader {
 	})
 }
 
-// isHostile reports whether an error is about something that takes too much memory, which the client must not
-// read either.
+// isHostile reports whether a response was refused because it takes too much memory. Then the client must not
+// read it either.
 func isHostile(err error) bool {
 	return errors.Is(err, decode.ErrTooLarge) || errors.Is(err, decode.ErrTooDeep)
 }
@@ -344,8 +345,8 @@ func (b *listBody) send(obj runtime.Object) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// listType receives the kind of the list. Servers write that of custom resources behind the
-// items; then the first item has shown what the list has.
+// listType receives the kind of the list. In lists of custom resources, servers write it
+// after the items; by then the list was accepted by the kind of its first item.
 func (b *listBody) listType(typ metav1.TypeMeta) error {
 	b.typ = typ
 	if b.call.kinds.list(typ) {
@@ -363,7 +364,7 @@ func (b *listBody) listType(typ metav1.TypeMeta) error {
 	return errRefused
 }
 
-// name is a kind as people write it, or the start of what is too long for one.
+// name returns a kind for messages, cut off if it is too long.
 func name(typ metav1.TypeMeta) string {
 	const longest = 200
 	kind := typ.GroupVersionKind().String()
@@ -379,7 +380,7 @@ func (b *listBody) charge(size int) {
 
 func (b *listBody) item(obj any) error {
 	if !b.accepted {
-		// An item that is as it is cached came from this source before.
+		// A cached item needs no check: it came from this source before.
 		if o, ok := obj.(runtime.Object); b.decoded && (!ok || !b.call.kinds.object(kindOf(o))) {
 			b.refused = "the server sent a list whose kind isn't known before its items"
 			return errRefused
@@ -388,7 +389,7 @@ func (b *listBody) item(obj any) error {
 			return err
 		}
 	}
-	if b.decoded { // Objects of the cache are shared.
+	if b.decoded { // Cached objects are shared and must not be changed.
 		b.call.kinds.listed(obj)
 	}
 	b.decoded = false
@@ -413,8 +414,9 @@ func encodeProtobuf(obj runtime.Object) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// recorder keeps what is read through it until it is stopped, or until it has mostRecorded: what is so large
-// before its kind is known can't be left to the client any more.
+// recorder keeps the bytes that are read through it, so that the response can still be left to the client.
+// It stops when the kind of the response is known, and loses the bytes if there are more than mostRecorded
+// before that.
 type recorder struct {
 	from          io.Reader
 	bytes         []byte
@@ -438,12 +440,13 @@ func (r *recorder) Read(p []byte) (int, error) {
 
 func (r *recorder) stop() { r.bytes, r.stopped = nil, true }
 
-// readFailure is an error of reading, whatever else may be the same error.
+// readFailure marks an error of reading the response. The decoder may return an equal error for another
+// cause.
 type readFailure struct{ error }
 
 func (f *readFailure) Unwrap() error { return f.error }
 
-// failureReader marks the error that reading failed with.
+// failureReader wraps the errors of a reader in readFailure.
 type failureReader struct{ from io.Reader }
 
 func (r failureReader) Read(p []byte) (int, error) {
@@ -454,7 +457,7 @@ func (r failureReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failingReader fails.
+// failingReader returns err from each Read.
 type failingReader struct{ err error }
 
 func (r failingReader) Read([]byte) (int, error) { return 0, r.err }

@@ -84,8 +84,8 @@ type pointerList struct {
 
 func (l *pointerList) DeepCopyObject() runtime.Object { c := *l; return &c }
 
-// TestListShapes checks that all shapes of lists result in the same objects, whether their type is known or
-// not.
+// TestListShapes checks that lists of all shapes result in the same objects, whether the type of the objects
+// is known or not.
 func TestListShapes(t *testing.T) {
 	a, b := corev1.ConfigMap{}, corev1.ConfigMap{}
 	a.Name, b.Name = "a", "b"
@@ -148,7 +148,7 @@ func TestItemErrorEndsList(t *testing.T) {
 	}
 }
 
-// TestItemsApart checks that one item which is kept doesn't keep its list alive.
+// TestItemsApart checks that an item that is kept doesn't keep its list alive.
 func TestItemsApart(t *testing.T) {
 	kept := func() *corev1.ConfigMap {
 		list := &corev1.ConfigMapList{Items: make([]corev1.ConfigMap, 2)}

@@ -35,8 +35,8 @@ func panics(f func()) (yes bool) {
 	return false
 }
 
-// TestLimiterAndPanics checks that a list or a watch that panics releases its place, which the next one
-// needs, and its bytes.
+// TestLimiterAndPanics checks that a list or a watch that panics releases its bytes and its place, which the
+// next one needs.
 func TestLimiterAndPanics(t *testing.T) {
 	bodies := transport{}
 	streaming := configMapClient(t, nil, func(c *rest.Config) { c.Transport = bodies })
@@ -86,8 +86,8 @@ type several []string
 
 func (s several) Error() string { return strings.Join(s, ", ") }
 
-// TestUncomparableError checks that a list which can't be read fails with the reader's error, of whatever
-// type.
+// TestUncomparableError checks that a list that can't be read fails with the reader's error, even if its type
+// isn't comparable.
 func TestUncomparableError(t *testing.T) {
 	c := configMapClient(t, nil, func(c *rest.Config) {
 		c.Transport = transport{"": io.MultiReader(strings.NewReader(listHead+configMap),

@@ -13,21 +13,21 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// responseKinds are the kinds of the responses that a source reads as streams: those that have
-// the type of its objects. All others are left to the client, which has a scheme, or reports an
-// error.
+// responseKinds are the kinds of the responses that a source reads as streams: those of the
+// type of its objects. Others are left to the client, which decodes them with its scheme or
+// reports an error.
 type responseKinds struct {
 	// objects and lists are the kinds. For unstructured objects of any kind both are empty.
 	objects, lists []metav1.TypeMeta
 	// protobuf means that these kinds have an encoding in protobuf.
 	protobuf bool
-	// events is what becomes of the kind of a watch's object.
+	// events is what happens to the kind of a watch's object.
 	events kindPolicy
 	// kind is that of all objects, with setKind.
 	kind metav1.TypeMeta
 }
 
-// kindPolicy is what becomes of the kind that the server sent with the object of an event.
+// kindPolicy is what happens to the kind that the server sent with the object of an event.
 type kindPolicy int
 
 const (
@@ -35,11 +35,11 @@ const (
 	clearKind kindPolicy = iota
 	// keepKind is what clients of unstructured objects do.
 	keepKind
-	// setKind gives all objects one kind, those of lists, too.
+	// setKind gives all objects one kind, also the items of lists.
 	setKind
 )
 
-// kindsOfClient returns those that are read of a resource of a generated client.
+// kindsOfClient returns the kinds to stream for a resource of a generated client.
 func kindsOfClient(client *rest.RESTClient, item, list reflect.Type) *responseKinds {
 	return &responseKinds{
 		objects:  []metav1.TypeMeta{typeMeta(client.APIVersion().WithKind(item.Elem().Name()))},
@@ -48,9 +48,9 @@ func kindsOfClient(client *rest.RESTClient, item, list reflect.Type) *responseKi
 	}
 }
 
-// kindsInScheme returns those that are read of objects like example: the kinds under which the
-// scheme registers the example's type, or the example's own kind, if it has one. It returns nil
-// for none, and notStreamed says why.
+// kindsInScheme returns the kinds to stream for objects like example: the kinds under which the
+// scheme registers the example's type, or only the example's own kind, if it has one. It returns
+// nil if there are none; notStreamed is the reason.
 func kindsInScheme(example any, scheme *runtime.Scheme) (k *responseKinds, notStreamed string) {
 	obj, ok := example.(runtime.Object)
 	if !ok || reflect.TypeOf(example).Kind() != reflect.Pointer {
@@ -90,9 +90,9 @@ func kindsInScheme(example any, scheme *runtime.Scheme) (k *responseKinds, notSt
 	return k, ""
 }
 
-// kindsOfType returns those that are read of objects whose type says it all: unstructured
-// ones and metadata. kind is what an informer says of their kind, if anything. It returns nil for
-// all other types.
+// kindsOfType returns the kinds to stream for the types that need no scheme: unstructured
+// objects and metadata. kind is that of the informer's example, if it has one. It returns nil
+// for all other types.
 func kindsOfType(t reflect.Type, kind schema.GroupVersionKind) *responseKinds {
 	switch t {
 	case reflect.TypeFor[*unstructured.Unstructured]():
@@ -122,7 +122,7 @@ func typeMeta(kind schema.GroupVersionKind) metav1.TypeMeta {
 	return metav1.TypeMeta{Kind: name, APIVersion: version}
 }
 
-// list reports whether a list of a kind is read.
+// list reports whether a list of a kind is streamed.
 func (k *responseKinds) list(kind metav1.TypeMeta) bool {
 	if len(k.lists) > 0 {
 		return slices.Contains(k.lists, kind)
@@ -130,7 +130,7 @@ func (k *responseKinds) list(kind metav1.TypeMeta) bool {
 	return kind.APIVersion != "" && strings.HasSuffix(kind.Kind, "List")
 }
 
-// object reports whether an object of a kind is read.
+// object reports whether an object of a kind is streamed.
 func (k *responseKinds) object(kind metav1.TypeMeta) bool {
 	if len(k.objects) > 0 {
 		return slices.Contains(k.objects, kind)
@@ -151,7 +151,7 @@ func kindOf(obj runtime.Object) metav1.TypeMeta {
 	}
 }
 
-// setKindOf gives obj a kind. Unstructured objects have theirs.
+// setKindOf sets the kind of obj.
 func setKindOf(obj runtime.Object, kind metav1.TypeMeta) {
 	if own, ok := obj.GetObjectKind().(*metav1.TypeMeta); ok {
 		*own = kind
@@ -160,14 +160,14 @@ func setKindOf(obj runtime.Object, kind metav1.TypeMeta) {
 	obj.GetObjectKind().SetGroupVersionKind(kind.GroupVersionKind())
 }
 
-// listed gives an object of a list the kind that it shall have.
+// listed sets the kind of an object of a list according to the policy.
 func (k *responseKinds) listed(obj any) {
 	if o, ok := obj.(runtime.Object); ok && k.events == setKind {
 		setKindOf(o, k.kind)
 	}
 }
 
-// watched gives the object of an event the kind that it shall have.
+// watched sets the kind of an event's object according to the policy.
 func (k *responseKinds) watched(obj runtime.Object) {
 	switch k.events {
 	case clearKind:
@@ -177,8 +177,8 @@ func (k *responseKinds) watched(obj runtime.Object) {
 	}
 }
 
-// isProtobufList reports whether a list has its metadata and its items where lists
-// in protobuf have them.
+// isProtobufList reports whether the metadata and the items of a list have the usual field
+// numbers in protobuf, 1 and 2.
 func isProtobufList(list reflect.Type) bool {
 	metadata, ok := list.FieldByName("ListMeta")
 	items, _ := list.FieldByName("Items")
@@ -186,7 +186,7 @@ func isProtobufList(list reflect.Type) bool {
 		strings.HasPrefix(items.Tag.Get("protobuf"), "bytes,2,rep,")
 }
 
-// isList reports whether a list has items of a type where lists have them.
+// isList reports whether a list is a pointer to a struct with a field Items of a type.
 func isList(list, item reflect.Type) bool {
 	if list.Kind() != reflect.Pointer || list.Elem().Kind() != reflect.Struct {
 		return false

@@ -56,13 +56,11 @@ func (r RESTResource) with(client rest.Interface, kinds *responseKinds, notStrea
 	}
 }
 
-// wrapped returns a client that does everything as the given one does, with the transport
-// of Wrap in its HTTP client.
+// wrapped returns a copy of a client with the transport of Wrap in its HTTP client.
 //
-// It is a copy with another HTTP client. A RESTClient is made of unexported
-// fields, which reflection can copy as a whole; vet's reason against such a
-// copy is a flag that is only written where CBOR is allowed, and there nothing
-// is streamed.
+// A RESTClient consists of unexported fields, which reflection can copy as a
+// whole. vet rejects such a copy because of a flag that is only written where
+// CBOR is allowed, and there nothing is streamed.
 func wrapped(client *rest.RESTClient) *rest.RESTClient {
 	clone := new(rest.RESTClient)
 	reflect.ValueOf(clone).Elem().Set(reflect.ValueOf(client).Elem())
@@ -77,15 +75,15 @@ func wrapped(client *rest.RESTClient) *rest.RESTClient {
 
 // decodesAsIs reports whether client returns objects as the server sends them, with
 // neither conversions nor defaults, as generated clients do. Only the type of its
-// serializer tells, in one of the client's unexported fields; a client where it isn't
+// serializer shows that, in one of the client's unexported fields; a client where it isn't
 // found isn't streamed.
 func decodesAsIs(client *rest.RESTClient) bool {
 	content := reflect.ValueOf(client).Elem().FieldByName("content")
 	return content.IsValid() && holds(content, reflect.TypeFor[serializer.WithoutConversionCodecFactory](), 6)
 }
 
-// holds reports whether there is a value of type want in v, or in what v refers to, at
-// most so many steps away.
+// holds reports whether there is a value of type want in v, or in values that v refers to,
+// at most that many steps away.
 func holds(v reflect.Value, want reflect.Type, steps int) bool {
 	if v.Type() == want {
 		return true

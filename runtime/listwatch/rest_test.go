@@ -24,8 +24,7 @@ import (
 
 type configMaps = kubeclient.ClientWithList[*corev1.ConfigMap, *corev1.ConfigMapList]
 
-// configMapClient returns a client of config maps like a generated clientset's, for a server that answers as
-// handler does.
+// configMapClient returns a client of config maps like a generated clientset's, for a server with a handler.
 func configMapClient(t *testing.T, handler http.HandlerFunc, adjust ...func(*rest.Config)) *configMaps {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -122,7 +121,7 @@ func readList(t *testing.T, source sources.Source) (l listOutcome) {
 	return l
 }
 
-// watchOutcome has the events of a watch until it ends, and the error that it ends with.
+// watchOutcome has the events of a watch, and the error that ends it.
 type watchOutcome struct {
 	events []sources.Event
 	end    error

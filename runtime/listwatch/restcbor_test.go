@@ -18,8 +18,8 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 )
 
-// TestCBOR checks that, where CBOR is allowed, client-go negotiates it and decodes the responses: lists,
-// watches, and the JSON of a server that doesn't know CBOR.
+// TestCBOR checks that client-go negotiates CBOR if it is allowed, and decodes the responses: lists, watches,
+// and the JSON of a server without CBOR.
 func TestCBOR(t *testing.T) {
 	featurestesting.SetFeatureDuringTest(t, features.ClientsAllowCBOR, true)
 	featurestesting.SetFeatureDuringTest(t, features.ClientsPreferCBOR, true)

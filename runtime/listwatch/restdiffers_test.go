@@ -12,14 +12,14 @@ import (
 	"k8s.io/client-go/tools/metrics"
 )
 
-// sizes is a metric that remembers what it was told.
+// sizes is a metric that records its observations.
 type sizes []float64
 
 func (s *sizes) Observe(_ context.Context, _, _ string, size float64) { *s = append(*s, size) }
 
-// TestResponseSize: client-go's metric of the sizes of responses has those of lists
-// that are read as a whole. It counts those that are streamed without their items, and
-// watches it has never counted.
+// TestResponseSize checks client-go's metric of the sizes of responses. It counts lists
+// that are read as a whole, and streamed lists without their items. It has never counted
+// watches.
 func TestResponseSize(t *testing.T) {
 	before := metrics.ResponseSize
 	t.Cleanup(func() { metrics.ResponseSize = before })
@@ -52,8 +52,8 @@ func TestResponseSize(t *testing.T) {
 	}
 }
 
-// TestRefusedLists: what no server sends is refused where lists are streamed;
-// client-go makes something of it.
+// TestRefusedLists checks that streaming refuses some lists that no server sends, and
+// that client-go accepts.
 func TestRefusedLists(t *testing.T) {
 	for _, r := range []struct {
 		reply
@@ -79,8 +79,8 @@ func TestRefusedLists(t *testing.T) {
 	}
 }
 
-// TestWatchOfAnotherKind: an object that isn't of the kind that was asked for ends a
-// streamed watch, unless it is the first. The next watches are client-go's, which drop it.
+// TestWatchOfAnotherKind checks that an object of another kind than the requested one ends
+// a streamed watch, unless it is the first. client-go reads the next watches, and drops it.
 func TestWatchOfAnotherKind(t *testing.T) {
 	secret := event("ADDED", `{"kind":"Secret","apiVersion":"v1","metadata":{"name":"s"}}`)
 	body := event("BOOKMARK", bookmark) + secret + event("ADDED", watchedMap)

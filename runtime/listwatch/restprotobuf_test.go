@@ -49,7 +49,7 @@ func protobuf(t *testing.T) (list func(runtime.Object) []byte, events func(...wa
 	return list, events
 }
 
-// TestRESTProtobuf checks that protobuf has the same result, streamed or not, and wherever it is cut.
+// TestRESTProtobuf checks that protobuf has the same result, streamed or not, wherever it is cut off.
 func TestRESTProtobuf(t *testing.T) {
 	encodeList, encodeEvents := protobuf(t)
 	a := corev1.ConfigMap{

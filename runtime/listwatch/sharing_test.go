@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestSharingLeaksNothing replaces all objects by others ten times: shared values don't keep the replaced
-// ones alive. The live heap may grow by the size of the tables, which are bounded.
+// TestSharingLeaksNothing replaces all objects by others ten times, and checks that shared values don't keep
+// the replaced objects alive. The live heap may grow by the size of the tables, which are bounded.
 func TestSharingLeaksNothing(t *testing.T) {
 	const objects = 20_000
 	generation := 0

@@ -18,24 +18,24 @@ import (
 type collection struct {
 	list  func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
-	// kinds are those of the responses that are decoded on arrival. They are nil for none, and
-	// notStreamed says why.
+	// kinds are those of the responses that are streamed, nil if none are; notStreamed is the
+	// reason.
 	kinds       *responseKinds
 	notStreamed string
 	// written is the client, if it remembers its writes.
 	written Writing
 }
 
-// source reads a collection, as streams where it may.
+// source reads a collection, as streams where possible.
 type source struct {
 	// collection returns the collection. It is called for each list and each watch.
 	collection func() collection
 	tweak      func(*metav1.ListOptions)
-	// lacksWatchList reports whether the client says that it doesn't support WatchList
+	// lacksWatchList reports whether the client reports that it doesn't support WatchList
 	// semantics.
 	lacksWatchList func() bool
-	// expected is what the object of an event must be. As in client-go, an object of
-	// another type is no event of this resource.
+	// expected is what the object of an event must be. As in client-go, events with objects
+	// of another type are dropped.
 	expected expectation
 	// itemType is the type that the items of lists must have, nil for any.
 	itemType reflect.Type
@@ -62,9 +62,9 @@ func (s *source) SetDecoding(opts DecodingOptions) bool {
 	return true
 }
 
-// KeepUnchanged gives the source access to the cache: lists then hand over objects that
-// didn't change as they are cached. It returns false if the source doesn't stream. Call
-// it before the source is read.
+// KeepUnchanged gives the source access to the cache: lists then hand over the cached
+// object if it hasn't changed. It returns false if the source doesn't stream. Call it
+// before the source is read.
 func (s *source) KeepUnchanged(lookUp func(decode.Identity) (any, bool)) bool {
 	if s.decoding == nil || s.decoding.off != "" {
 		return false
@@ -89,7 +89,7 @@ func (s *source) Written(namespace string, after uint64) (Written, bool) {
 
 var errNoClient = errors.New("no client to list and watch with")
 
-// prepare applies tweak to the options of a request and returns the collection to ask.
+// prepare applies tweak to the options of a request and returns the collection to read.
 func (s *source) prepare(opts *metav1.ListOptions) (collection, error) {
 	if s.tweak != nil {
 		s.tweak(opts)
@@ -144,8 +144,8 @@ func (s *source) list(
 	list, err := call.callListFunc(c, opts)
 	switch {
 	case call.several && ctx.Err() == nil:
-		// The function will list several collections each time, so the client decodes from
-		// now on.
+		// The function will list several collections each time, so the client decodes all
+		// further responses.
 		s.decoding.giveUp(call.unread)
 		if err := to.Restart(); err != nil {
 			return sources.ListMeta{}, err
@@ -181,7 +181,7 @@ func (s *source) noteLeft(seen bool, unread string) {
 const errUnseen = "no transport of listwatch.Wrap saw the request: the HTTP client has none, " +
 	"or the list function doesn't pass on its context"
 
-// listWhole has the client decode a list, for a reason.
+// listWhole makes the client decode a list. reason is why it isn't streamed.
 func (s *source) listWhole(
 	ctx context.Context, c collection, opts metav1.ListOptions, to sources.Receiver, reason string,
 ) (sources.ListMeta, error) {
@@ -263,8 +263,8 @@ func (s *source) watch(
 	return call.credentials.hideInStream(stream), nil
 }
 
-// lease returns the lease of a list: that of the page before if the list goes on, else a
-// new one. The lease of an abandoned list ends.
+// lease returns the lease of a list: that of the page before if the list continues,
+// otherwise a new one. It ends the lease of an abandoned list.
 func (s *source) lease(ctx context.Context, goesOn bool) (*lease, error) {
 	if s.limiter == nil {
 		return nil, nil
@@ -277,7 +277,7 @@ func (s *source) lease(ctx context.Context, goesOn bool) (*lease, error) {
 	return s.limiter.enter(ctx)
 }
 
-// counting returns the lease if it has a budget, else nil.
+// counting returns the lease if it has a budget, otherwise nil.
 func counting(l *lease) *lease {
 	if l.counts() {
 		return l

@@ -170,7 +170,7 @@ func readSecurely(t *testing.T, source sources.Source) (objects int, err error) 
 	return objects, errors.Join(listErr, watchErr)
 }
 
-// expectRefusal checks that no source gets an object or sends a request, and that errors say why.
+// expectRefusal checks that no source gets an object or sends a request, and that errors contain why.
 func expectRefusal(t *testing.T, sources map[string]sources.Source, requests *atomic.Int32, why string) {
 	t.Helper()
 	for name, source := range sources {
@@ -206,7 +206,7 @@ func TestTLSKeysAreNotPrinted(t *testing.T) {
 
 func inAnHour() time.Time { return time.Now().Add(time.Hour) }
 
-// TestTLSVerified checks that servers with the right certificate are read, and get the client's.
+// TestTLSVerified checks that servers with the right certificate are read, and get the client's certificate.
 func TestTLSVerified(t *testing.T) {
 	ca := newAuthority(t)
 	url, _ := secureServer(t, &tls.Config{Certificates: []tls.Certificate{ca.pair("127.0.0.1", inAnHour())},
@@ -220,8 +220,8 @@ func TestTLSVerified(t *testing.T) {
 	}
 }
 
-// TestTLSWrongAuthority checks that a server is refused whose certificate is of an authority that the client
-// doesn't trust: of another one, or of one that only the system may trust.
+// TestTLSWrongAuthority checks that a server is refused if its certificate is of an authority that the client
+// doesn't trust: another one, or one that only the system may trust.
 func TestTLSWrongAuthority(t *testing.T) {
 	url, requests := secureServer(t,
 		&tls.Config{Certificates: []tls.Certificate{newAuthority(t).pair("127.0.0.1", inAnHour())}})
@@ -230,7 +230,7 @@ func TestTLSWrongAuthority(t *testing.T) {
 	}
 }
 
-// TestTLSWrongName checks that a server is refused whose certificate is for another name.
+// TestTLSWrongName checks that a server is refused if its certificate is for another name.
 func TestTLSWrongName(t *testing.T) {
 	ca := newAuthority(t)
 	pair := ca.pair("elsewhere", inAnHour())
@@ -241,7 +241,7 @@ func TestTLSWrongName(t *testing.T) {
 		"certificate is valid for elsewhere, not here")
 }
 
-// TestTLSExpired checks that a server is refused whose certificate has expired.
+// TestTLSExpired checks that a server is refused if its certificate has expired.
 func TestTLSExpired(t *testing.T) {
 	ca := newAuthority(t)
 	url, requests := secureServer(t, &tls.Config{
@@ -250,8 +250,8 @@ func TestTLSExpired(t *testing.T) {
 		"certificate has expired or is not yet valid")
 }
 
-// TestTLSClientCertificate checks that the refusal of a client without a certificate, or with one of a wrong
-// authority, is reported as that.
+// TestTLSClientCertificate checks that the error reports the refusal of a client without a certificate, or
+// with one of a wrong authority.
 func TestTLSClientCertificate(t *testing.T) {
 	ca := newAuthority(t)
 	cert, key := newAuthority(t).issue("client", inAnHour())

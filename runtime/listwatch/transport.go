@@ -15,19 +15,19 @@ import (
 //
 //	config.Wrap(listwatch.Wrap)
 //
-// The informers of packages dynamicinformer and metadatainformer use it then, and the
-// lister-watchers that [Streamed] returns. Generated clients and client-go's typed clients
-// need no call: their informers bring the transport along.
+// It is then used by the informers of packages dynamicinformer and metadatainformer, and by
+// the lister-watchers that [Streamed] returns. Generated clients and client-go's typed clients
+// need no call: their informers install the transport.
 //
-// The transport knows a request of a source by a value in its context, and passes every
-// other request and its response on as they are. It reads the body of a successful list
+// The transport recognises a request of a source by a value in its context, and passes every
+// other request and its response on unchanged. It reads the body of a successful list
 // item by item, and gives the client the same list without its items. It reads the events of
-// a watch, and gives the client a body that is silent until the watch is stopped. So
-// authentication, limits, retries, warnings, errors and pages stay the client's. It passes on
-// what it doesn't know: other kinds than the expected ones, other encodings than JSON and
-// protobuf, compressed bodies that next has not decompressed, and responses to requests
-// that are logged with their bodies (klog's level 8). Of two transports in a row, the
-// first reads.
+// a watch, and gives the client a body that is silent until the watch is stopped. So the
+// client still handles authentication, limits, retries, warnings, errors and pages. Responses
+// that it can't read are passed on: those of other kinds than the expected ones, in other
+// encodings than JSON and protobuf, compressed ones that next has not decompressed, and those
+// that are logged with their bodies (klog's level 8). If a request passes two such transports,
+// the first one reads the response.
 //
 // A nil next is [http.DefaultTransport].
 func Wrap(next http.RoundTripper) http.RoundTripper {
@@ -49,10 +49,10 @@ func (t *transport) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(t.n
 // exchange is the value in the context of a source's requests. It is one call of a list or
 // watch function, which may send any number of requests, also at the same time.
 type exchange interface {
-	// see reports that a transport sees a request, and why it doesn't read the response, "" if
-	// it may.
+	// see reports that a transport sees a request. reason is why it doesn't read the response,
+	// "" if it may.
 	see(reason string)
-	// sent reports the credentials of a request that was answered.
+	// sent reports the credentials of a request that got a response.
 	sent(credentials)
 	// take returns what replaces the body of a successful response, nil to keep it. The
 	// replacement closes the body.
@@ -62,7 +62,7 @@ type exchange interface {
 // exchangeKey is the key of an exchange in a context.
 type exchangeKey struct{}
 
-// during returns a context for the requests of an exchange, nil for those of none.
+// during returns a context for the requests of an exchange. A nil x removes the exchange of ctx.
 func during(ctx context.Context, x exchange) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, x)
 }
@@ -78,12 +78,12 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return t.next.RoundTrip(req)
 	}
 	x.see("")
-	// No other transport below this one shall see the exchange.
+	// Transports below this one must not see the exchange.
 	resp, err := t.next.RoundTrip(req.WithContext(during(ctx, nil)))
 	if err != nil {
 		return resp, err
 	}
-	if resp.Request != nil { // with what the transports below have added
+	if resp.Request != nil { // It has the headers that the transports below have added.
 		used := credentialsOf(resp.Request)
 		x.sent(used)
 		used.hideInHeader(resp.Header)

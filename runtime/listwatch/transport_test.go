@@ -79,13 +79,13 @@ func readingOf(source sources.Source) listwatch.Reading {
 	return source.(interface{ Reading() listwatch.Reading }).Reading()
 }
 
-// What client-go's client lists and watches is the same through the transport and without,
-// whatever the server sends. Nothing is requested twice.
+// TestTransport checks that lists and watches of client-go's client have the same results with
+// and without the transport, whatever the server sends, and that nothing is requested twice.
 func TestTransport(t *testing.T) {
 	for _, r := range lists {
 		t.Run("list/"+r.name, func(t *testing.T) {
 			if r.status == 429 {
-				t.Skip("client-go asks again, with and without the transport")
+				t.Skip("client-go repeats the request, with and without the transport")
 			}
 			var requests atomic.Int32
 			handler := func(w http.ResponseWriter, req *http.Request) {
@@ -117,7 +117,7 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// The list function gets the server's list without its items.
+// TestListWithoutItems checks that the list function gets the server's list without its items.
 func TestListWithoutItems(t *testing.T) {
 	encodeList, _ := protobuf(t)
 	remaining := int64(3)
@@ -158,7 +158,7 @@ func TestListWithoutItems(t *testing.T) {
 	}
 }
 
-// staged collects what a list adds.
+// staged collects the objects that a list adds.
 type staged struct {
 	items    []string
 	restarts int
@@ -183,7 +183,8 @@ func listing(f func(context.Context, metav1.ListOptions) (runtime.Object, error)
 	return fromListWatch(&cache.ListWatch{ListWithContextFunc: f})
 }
 
-// A function that lists again after a failure gives the objects of its last list only.
+// TestListFuncRetries checks that only the last list counts if a function lists again after a
+// failure.
 func TestListFuncRetries(t *testing.T) {
 	n := 0
 	client := restClient(t, func(w http.ResponseWriter, r *http.Request) {
@@ -209,8 +210,8 @@ func TestListFuncRetries(t *testing.T) {
 	}
 }
 
-// A stream that failed is a failed list, even if the function swallows the error. Neither is
-// one complete that the function doesn't read.
+// TestListFuncHidesErrors checks that a list fails if its stream failed, even if the function
+// swallows the error, and if the function doesn't read it to the end.
 func TestListFuncHidesErrors(t *testing.T) {
 	for name, body := range map[string]reply{
 		"cut":      {body: listHead + item("a") + ",", cut: true},
@@ -239,7 +240,8 @@ func TestListFuncHidesErrors(t *testing.T) {
 	}
 }
 
-// A function that reads all pages itself gives the objects of all.
+// TestListFuncPages checks that a function that reads all pages itself results in the objects
+// of all pages.
 func TestListFuncPages(t *testing.T) {
 	client := restClient(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("continue") == "" {
@@ -264,8 +266,8 @@ func TestListFuncPages(t *testing.T) {
 	}
 }
 
-// A function that lists several collections is read as client-go reads it, also from the
-// next list on.
+// TestListFuncOfSeveral checks that a function that lists several collections is read in one
+// piece, this time and the next times.
 func TestListFuncOfSeveral(t *testing.T) {
 	client := restClient(t, func(w http.ResponseWriter, r *http.Request) {
 		namespace := strings.Split(r.URL.Path, "/")[4]
@@ -296,7 +298,8 @@ func TestListFuncOfSeveral(t *testing.T) {
 	}
 }
 
-// So is one that lists them at the same time: both responses arrive before one is read.
+// TestListFuncOfSeveralAtOnce checks the same for a function that lists them at the same time:
+// both responses arrive before one is read.
 func TestListFuncOfSeveralAtOnce(t *testing.T) {
 	client := restClient(t, func(w http.ResponseWriter, r *http.Request) {
 		namespace := strings.Split(r.URL.Path, "/")[4]
@@ -337,7 +340,8 @@ func TestListFuncOfSeveralAtOnce(t *testing.T) {
 	}
 }
 
-// A watch that can't connect says nothing of the transport: client-go opens an empty one.
+// TestWatchWithoutConnection checks that a watch that can't connect isn't counted as unseen:
+// client-go opens an empty one.
 func TestWatchWithoutConnection(t *testing.T) {
 	client := restClient(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true)
 	source := fromListWatch(maps(client))
@@ -347,7 +351,7 @@ func TestWatchWithoutConnection(t *testing.T) {
 	}
 }
 
-// A list that no transport sees is counted, and read.
+// TestUnseen checks that a list that no transport sees is counted, and read.
 func TestUnseen(t *testing.T) {
 	source := fromListWatch(maps(restClient(t, reply{body: listHead + item("a") + "]}"}.serve, false)))
 	if items, _ := collect[*corev1.ConfigMap](t, source, metav1.ListOptions{}); len(items) != 1 {
@@ -358,7 +362,7 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// Of two transports in a row the first reads.
+// TestTransportTwice checks that the first of two transports in a row reads the response.
 func TestTransportTwice(t *testing.T) {
 	twice := func(c *rest.Config) { c.Wrap(listwatch.Wrap) }
 	source := fromListWatch(maps(restClient(t, reply{body: listHead + item("a") + "]}"}.serve, true, twice)))
@@ -367,7 +371,8 @@ func TestTransportTwice(t *testing.T) {
 	}
 }
 
-// A watch function that opens two watches is read through its own watcher.
+// TestWatchFuncOfSeveral checks that a watch function that opens two watches is read through
+// its own watcher.
 func TestWatchFuncOfSeveral(t *testing.T) {
 	client := restClient(t, reply{body: event("ADDED", watchedMap)}.serve, true)
 	source := fromListWatch(&cache.ListWatch{WatchFuncWithContext: func(
@@ -397,7 +402,8 @@ type roundTripper struct {
 func (r *roundTripper) RoundTrip(*http.Request) (*http.Response, error) { return r.response, nil }
 func (r *roundTripper) CloseIdleConnections()                           { r.idle++ }
 
-// A request of anybody else gets the response as it is, without an allocation.
+// TestTransportUnused checks that requests that aren't of a source get their response
+// unchanged, without an allocation.
 func TestTransportUnused(t *testing.T) {
 	next := &roundTripper{response: &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}}
 	transport := listwatch.Wrap(next)

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// The errors of client-go's decoders quote the values that they are about, which may be those of a Secret.
+// The errors of client-go's decoders quote the offending values, which may be those of a Secret.
 
-// undecoded returns the error of a client that got a successful response, without what it says of the
-// content.
+// undecoded returns err, the error of a client that got a successful response, with a text that doesn't quote
+// the content.
 func undecoded(err error) error {
 	var status apierrors.APIStatus
 	var network net.Error
@@ -32,7 +32,7 @@ const watchDecoding = "ClientWatchDecoding"
 
 var errClientDecoding = errors.New("the client can't decode it")
 
-// errorOf returns the error that the object of an error event stands for.
+// errorOf returns the error for the object of an Error event.
 func errorOf(obj runtime.Object) error {
 	if _, ok := obj.(*metav1.Status); !ok {
 		return &hidingError{fmt.Sprintf("unexpected object of type %T", obj), apierrors.FromObject(obj)}

@@ -29,7 +29,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// tap keeps what a server reads and writes.
+// tap records the bytes that a server reads and writes.
 type tap struct {
 	net.Listener
 	mu    sync.Mutex
@@ -125,8 +125,8 @@ func upgrade(w http.ResponseWriter) {
 	io.WriteString(conn, line)
 }
 
-// program is what a program does whose HTTP client has the transport, without an informer of ours. It
-// returns what it gets.
+// program makes requests as a program without an informer of ours, through an HTTP client that may have the
+// transport. It returns the results.
 func program(t *testing.T, config *rest.Config) (got []string) {
 	ctx := t.Context()
 	httpClient, err := rest.HTTPClientFor(config)
@@ -201,8 +201,8 @@ func upgraded(ctx context.Context, client *http.Client, host string) (string, er
 	return bufio.NewReader(conn).ReadString('\n')
 }
 
-// Without an informer of ours, a program with the transport sends and receives the same bytes as one
-// without it.
+// TestTransportChangesNothing checks that, without an informer of ours, a program with the transport sends
+// and receives the same bytes as one without it.
 func TestTransportChangesNothing(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(answer))
 	recorded := &tap{Listener: server.Listener}
@@ -241,8 +241,8 @@ func clients(tb testing.TB, timeout time.Duration) (without, with *rest.RESTClie
 	tb.Cleanup(server.Close)
 	client := func(wrap bool) *rest.RESTClient {
 		config := &rest.Config{Host: server.URL, QPS: -1, APIPath: "/api", Timeout: timeout}
-		// All constructors of clientsets set it. Without anything of the kind, net/http has a cheaper way
-		// to time out; any transport around its own loses that, and 13 allocations.
+		// All constructors of clientsets set it, by a transport. Without a transport around its own, net/http
+		// has a cheaper way to time out, which saves 13 allocations.
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
 		config.GroupVersion = &corev1.SchemeGroupVersion
 		config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
@@ -266,7 +266,8 @@ func get(tb testing.TB, client *rest.RESTClient) {
 	}
 }
 
-// The transport takes at most 3 allocations of a request of anybody else, with a timeout, too.
+// TestTransportUnusedAllocations checks that the transport adds at most 3 allocations to a request that isn't
+// of a source, also with a timeout.
 func TestTransportUnusedAllocations(t *testing.T) {
 	for _, timeout := range []time.Duration{0, time.Minute} {
 		without, with := clients(t, timeout)
@@ -278,7 +279,7 @@ func TestTransportUnusedAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkTransportUnused is a request of client-go's, with the transport and without. The allocations
+// BenchmarkTransportUnused sends a request of client-go, with and without the transport. The allocations
 // of the server count, too.
 func BenchmarkTransportUnused(b *testing.B) {
 	without, with := clients(b, 0)

@@ -14,8 +14,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// TestWanted checks over HTTP that a list leaves out what isn't wanted, and that a watch has bookmarks in its
-// place. Where the client decodes, everything arrives.
+// TestWanted checks over HTTP that a list leaves out unwanted objects, and that a watch has bookmarks in
+// their place. If the client decodes, all objects arrive.
 func TestWanted(t *testing.T) {
 	object := func(n int) string {
 		return fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"n%d","namespace":"ns",`+

@@ -27,8 +27,8 @@ type watchCall struct {
 	kinds    *responseKinds
 
 	mu sync.Mutex
-	// ended means that the function has returned. Later requests, as those of a watcher that
-	// watches again by itself, are left to the client.
+	// ended means that the function has returned. Later requests, such as those of a watcher
+	// that watches again by itself, are left to the client.
 	ended bool
 	// seen means that a transport saw a response, unread is why it left one to the client.
 	seen   bool
@@ -96,10 +96,10 @@ func (c *watchCall) end() *watchBody {
 	return c.body
 }
 
-// watchBody is what the client's own watcher reads in place of the response. It blocks until
-// it is closed, and then closes the real body; or until it is released, and then reads what
-// was recorded and the rest. The watcher is kept because a client's timeout ends with the
-// body that it was given.
+// watchBody is what the client's own watcher reads in place of the response. A Read blocks until
+// the body is closed, which also closes the real body, or released: then it reads what was
+// recorded and the rest. The client's watcher stays open because closing its body would end the
+// timeout of the HTTP client.
 type watchBody struct {
 	real     io.ReadCloser
 	recorder recorder
@@ -159,8 +159,8 @@ type watchStream struct {
 	listing bool
 	// lease is that of the initial events, nil without a budget.
 	lease *lease
-	// done is of the context that stops the stream; unwatch takes that back. Only
-	// the reader uses both.
+	// done is that of the context that stops the stream; unwatch ends this link. Only the
+	// reader uses both.
 	done    <-chan struct{}
 	unwatch func() bool
 	stop    sync.Once
@@ -169,7 +169,7 @@ type watchStream struct {
 func (s *watchStream) Stop() {
 	s.stop.Do(func() {
 		s.fallback.end()
-		// The client's watcher may not close it, if it is wrapped. Until it is closed, that reads.
+		// A wrapped watcher may not close the body, and blocks in Read until it is closed.
 		s.body.Close()
 		s.fallback.drain()
 	})
@@ -264,7 +264,7 @@ func (s *watchStream) accept() {
 	}
 }
 
-// fallBack has the client read the watch, from its first event on.
+// fallBack makes the client read the watch, from its first event on.
 func (s *watchStream) fallBack(ctx context.Context, reason string) (sources.Event, error) {
 	s.endWith(context.Background())
 	s.decoding.tally.takeBack(s.credentials.hide(reason))
@@ -273,8 +273,8 @@ func (s *watchStream) fallBack(ctx context.Context, reason string) (sources.Even
 	return s.fallback.Next(ctx)
 }
 
-// endWith stops the stream when ctx is done. That is nearly always the context of the
-// call before, for which there is nothing to do.
+// endWith stops the stream when ctx is done. ctx is nearly always that of the previous
+// call; then there is nothing to do.
 func (s *watchStream) endWith(ctx context.Context) {
 	if ctx.Done() == s.done {
 		return
@@ -288,7 +288,7 @@ func (s *watchStream) endWith(ctx context.Context) {
 	}
 }
 
-// ends reports whether an error of reading is the end of the stream, and not of its content.
+// ends reports whether an error is the end of the stream, and not one of its content.
 func (s *watchStream) ends(ctx context.Context, err error) bool {
 	select {
 	case <-s.body.closed:

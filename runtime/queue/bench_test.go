@@ -10,9 +10,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// BenchmarkOrders is add, get and done over a backlog, with the orders that only this package has:
-// priorities, and 100 flows in turns; first in, first out beside them. client-go's queue is first in,
-// first out in all rows. All other benchmarks are in package workqueue, whose constructors
+// BenchmarkOrders is add, get and done over a backlog, with the orders that only this package has
+// (priorities, and 100 flows in turns), and with first in, first out for comparison. client-go's queue is
+// first in, first out in all rows. All other benchmarks are in package workqueue, whose constructors
 // controllers call.
 func BenchmarkOrders(b *testing.B) {
 	for _, backlog := range []int{0, 1000, 100_000} {

@@ -32,8 +32,8 @@ func (t *timebase) now() int64 {
 	return t.last
 }
 
-// atLeast returns a time that has certainly passed, without reading the clock: the real clock is
-// monotonic. An injected one may go back.
+// atLeast returns a time that has certainly passed, without reading the clock. The real clock is
+// monotonic, an injected one may go back.
 func (t *timebase) atLeast() int64 {
 	if t.injected != nil {
 		return math.MinInt64
@@ -94,8 +94,8 @@ func (a *alarm) set(due int64) {
 }
 
 // newTimer makes a timer of the injected clock. If a fake clock is stepped between now and NewTimer,
-// the timer counts from the new time and rings too late: then it tries again. The number of tries is
-// limited because other clocks never stand still.
+// the timer counts from the new time and rings too late: then newTimer tries again. The number of tries
+// is limited because other clocks never stand still.
 func (a *alarm) newTimer(due int64) clock.Timer {
 	for try := 0; ; try++ {
 		now := a.base.now()

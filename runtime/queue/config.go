@@ -10,7 +10,7 @@ import (
 // Config configures a queue. The zero value gives a plain one: first in, first out, with the rate
 // limiter of client-go's controllers.
 //
-// The queue calls Flow, Order and Metrics, and sometimes Priority, with its lock held: they must be
+// The queue calls Flow, Order and Metrics with its lock held. These functions, and Priority, must be
 // quick and must not call the queue.
 type Config[T comparable] struct {
 	// Clock measures delays. The default is the real clock. A queue with another clock runs a
@@ -21,18 +21,18 @@ type Config[T comparable] struct {
 	// DefaultTypedControllerRateLimiter; NewBucketLimiter is an alternative to its bucket.
 	Limiter workqueue.TypedRateLimiter[T]
 
-	// MergeDelayed keeps one copy of an item: an Add replaces a delayed copy, and a delay of an item
-	// that waits already, also for its Done, is ignored. So the item runs once and not again when the
-	// delay is over. The higher of both priorities counts. By default the delayed copy stays, as in
-	// client-go.
+	// MergeDelayed keeps one copy of an item: an Add replaces a delayed copy, and AddAfter ignores the
+	// delay if the item is ready or waits for its Done to become ready. So the item runs once and not
+	// again when the delay is over. The higher of both priorities counts. By default the delayed copy
+	// stays, as in client-go.
 	MergeDelayed bool
 
 	// Priority returns the priority of an item that is added without one. Items of higher priority
-	// are handed out first, items of the same one in the order in which they were added or in which
-	// their delays ended; an item in process counts from the moment when it was added again. An item
-	// that is raised goes behind those that have its new priority. Setting Priority or Ageing makes
-	// a priority queue; without both, priorities are ignored. They are clamped to plus or minus
-	// 1,000,000, without ageing to 32 bits.
+	// are handed out first. Items of the same priority are handed out in the order in which they were
+	// added or in which their delays ended; an item in process counts from the moment when it was added
+	// again. An item whose priority is raised goes behind those that have the new priority. Setting
+	// Priority or Ageing makes a priority queue; without both, priorities are ignored. They are clamped
+	// to plus or minus 1,000,000, without ageing to 32 bits.
 	Priority func(item T) int
 	// Ageing is the waiting time that raises an item by one step of priority, so that no item starves: an
 	// item of priority p goes before each item of priority q > p that is added more than (q-p)*Ageing after

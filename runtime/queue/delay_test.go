@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestADelayedCopyStaysUnlessMerged: whether the item is added at once before or after it is delayed, and
-// whether it is ready or waits for its Done.
+// TestADelayedCopyStaysUnlessMerged adds the item at once before or after it is delayed, while it is ready or
+// in process.
 func TestADelayedCopyStaysUnlessMerged(t *testing.T) {
 	for _, merge := range []bool{false, true} {
 		for _, delayedFirst := range []bool{false, true} {
@@ -75,7 +75,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// steppingClock steps itself when the queue asks it for a timer.
+// steppingClock steps itself when the queue requests a timer.
 type steppingClock struct {
 	*clocktesting.FakeClock
 	step time.Duration
@@ -135,7 +135,7 @@ func TestStopBesideAdditions(t *testing.T) {
 	}
 }
 
-// TestInjectedClock steps a fake clock: everything is on time, and the queue sets no timer while nothing
+// TestInjectedClock steps a fake clock: all items are on time, and the queue sets no timer while nothing
 // is delayed.
 func TestInjectedClock(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
@@ -175,7 +175,7 @@ func TestInjectedClock(t *testing.T) {
 	}
 }
 
-// TestSteppedWhileAdding steps the fake clock continuously while items are added: none is missed.
+// TestSteppedWhileAdding steps the fake clock continuously while items are added: no item is missed.
 func TestSteppedWhileAdding(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	q := queue.New(queue.Config[int]{Clock: clock})
@@ -204,7 +204,7 @@ func TestSteppedWhileAdding(t *testing.T) {
 	q.ShutDown()
 }
 
-// TestABurstLetsOthersIn delivers many items at once: meanwhile others get the lock.
+// TestABurstLetsOthersIn delivers many items at once: other callers get the lock meanwhile.
 func TestABurstLetsOthersIn(t *testing.T) {
 	clock := clocktesting.NewFakeClock(time.Now())
 	q := queue.New(queue.Config[int]{Clock: clock})

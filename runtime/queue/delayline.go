@@ -71,8 +71,8 @@ func (d *DelayLine[T]) Len() int {
 	return d.table.len()
 }
 
-// Stop removes all items and makes AddAfter do nothing. A delivery in progress may still pass on what
-// was due before.
+// Stop removes all items and makes AddAfter do nothing. A delivery in progress may still pass on items
+// that were due before.
 func (d *DelayLine[T]) Stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,7 +81,7 @@ func (d *DelayLine[T]) Stop() {
 	d.table.clear() // keeps the seed, which hash reads without the lock
 }
 
-// deliver passes on what is due. It is the schedule's alarm.
+// deliver passes on the items that are due. The schedule's alarm calls it.
 func (d *DelayLine[T]) deliver() {
 	d.mu.Lock()
 	if !d.delays.startDelivery() {

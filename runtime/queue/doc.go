@@ -1,5 +1,5 @@
 // Package queue is a work queue: producers add items, workers take them, and no two workers have the
-// same item at once. docs/concepts.md tells how it fits into a controller.
+// same item at once. docs/concepts.md explains how it fits into a controller.
 //
 // An item is a comparable value, usually a key. However often it is added, it is in the queue once.
 // These are its states:
@@ -22,15 +22,15 @@
 //
 // # Promises
 //
-//   - At most one worker at a time has an item. If it is added meanwhile, it runs once more.
+//   - At most one worker at a time has an item. If the item is added meanwhile, it runs once more.
 //   - Nothing is lost before ShutDown: each Add is followed by a Get of the item. ShutDown forgets
 //     delayed items, and items added after it are ignored. Nothing is handed out that wasn't added.
 //   - Items are handed out in the order in which they became ready, unless the Config asks for another
 //     order: by priority, with ageing so that nothing starves; in turns between flows; or an order of
 //     the caller's.
 //   - A delay is never cut short. Delays that end at the same time end in the order of their AddAfter.
-//   - After ShutDown the queue still hands out what is ready. ShutDownWithDrain waits for what is in
-//     process, Drain also for what is ready.
+//   - After ShutDown the queue still hands out ready items. ShutDownWithDrain waits for items in process,
+//     Drain also for ready ones.
 //   - While nothing is delayed, the queue has no goroutine and no timer. With Metrics it has a timer
 //     while something is in process, and up to half a second longer.
 //   - A new queue takes less than 1 KB. Each time the queue becomes empty, it frees the memory of a

@@ -175,7 +175,7 @@ func ExampleQueue_GetBatch() {
 	// [3 4]
 }
 
-// Drain waits until the workers are done with all that is ready.
+// Drain waits until the workers are done with all ready items.
 func ExampleQueue_Drain() {
 	q := queue.New(queue.Config[int]{})
 	for item := range 3 {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// TestItemsAreLetGo checks that every part that holds items lets them go.
+// TestItemsAreLetGo checks that no part of a queue keeps items alive that have left it.
 func TestItemsAreLetGo(t *testing.T) {
 	q := New(Config[*[64]byte]{})
 	var fifo ring[*[64]byte]
@@ -43,7 +43,7 @@ func TestItemsAreLetGo(t *testing.T) {
 	item = nil
 	runtime.GC()
 	if followed.Value() != nil {
-		t.Error("an item that nothing knows any more is held")
+		t.Error("an item that has left the queue is held")
 	}
 	runtime.KeepAlive(q)
 	runtime.KeepAlive(&fifo)
@@ -114,7 +114,7 @@ func TestAnIdleQueueIsSmall(t *testing.T) {
 }
 
 // TestBurstsAreGivenBack puts many items through queues of all kinds, and then a few: the memory of the
-// burst is given back.
+// burst is freed.
 func TestBurstsAreGivenBack(t *testing.T) {
 	const many, few, most = 200_000, 10, 64 << 10
 	flow := func(item int) string { return strconv.Itoa(item % 20_000) }
@@ -161,7 +161,7 @@ func TestBurstsAreGivenBack(t *testing.T) {
 				if after := held() - before; after > most {
 					t.Errorf("%d bytes are held", after)
 				}
-				q.Add(1) // and it goes on
+				q.Add(1) // The queue still works.
 				if item, _ := q.Get(); item != 1 {
 					t.Error(item)
 				}

@@ -8,8 +8,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// TestADeliveryGivesWay delivers many items while somebody waits to add one: that doesn't wait for a burst.
-// Who is first is up to Go's scheduler, so one try isn't enough.
+// TestADeliveryGivesWay delivers many items while a caller waits to add one: it doesn't wait for a burst.
+// Go's scheduler decides which goroutine comes first, so one try isn't enough.
 func TestADeliveryGivesWay(t *testing.T) {
 	for range 1000 {
 		if before := deliveredBefore(t); before%deliveryBurst != 0 {
@@ -19,7 +19,7 @@ func TestADeliveryGivesWay(t *testing.T) {
 	t.Errorf("in 1,000 tries it always waited for 0 or more bursts of %d items", deliveryBurst)
 }
 
-// deliveredBefore returns how many of several bursts are delivered before an item that somebody waits to add
+// deliveredBefore returns how many of several bursts are delivered before an item is added whose caller waits
 // when the delivery begins.
 func deliveredBefore(t *testing.T) int {
 	t.Helper()

@@ -16,8 +16,8 @@ func (a node) before(b node) bool {
 
 // heap is a four-way min-heap: half the levels of a binary one, and the children of a node share a
 // cache line. It can't move or remove a node in its middle, so it needn't keep positions up to date.
-// The owner recognises a stale node by its seq when it comes up, and compacts the heap when too many
-// are stale.
+// The owner recognises a stale node by its seq when the node comes to the top, and compacts the heap when
+// too many are stale.
 type heap struct{ nodes []node }
 
 func (h *heap) push(n node) {
@@ -48,7 +48,7 @@ func (h *heap) pop() node {
 	return first
 }
 
-// reset empties the heap, and gives the memory of a large one back.
+// reset empties the heap, and frees the memory of a large one.
 func (h *heap) reset() {
 	if cap(h.nodes) > keepSlots {
 		h.nodes = nil
@@ -57,7 +57,7 @@ func (h *heap) reset() {
 }
 
 // down puts n at i or below. It moves the least children up all the way to the bottom, and then looks
-// upwards for the place of n: n comes from the bottom and mostly belongs there.
+// upwards for the place of n. That is quick because pop takes n from the bottom, where it usually belongs.
 func (h *heap) down(i int, n node) {
 	nodes, top := h.nodes, i
 	for {

@@ -57,7 +57,7 @@ func (l *ledger) got(item int) {
 // doing is called before each Done.
 func (l *ledger) doing(item int) { l.items[item].running.Add(-1) }
 
-// settled is called when nothing is left, and checks that each Add was followed by a run.
+// settled is called when the queue is empty, and checks that each Add was followed by a run.
 func (l *ledger) settled() {
 	for item := range l.items {
 		if i := &l.items[item]; i.lastRun.Load() < i.lastAdd.Load() {
@@ -72,7 +72,7 @@ func latest(to *atomic.Int64, v int64) {
 	}
 }
 
-// TestLaws runs many producers and workers, who use every way to add and to get.
+// TestLaws runs many producers and workers that use all methods to add and to get.
 func TestLaws(t *testing.T) {
 	flow := func(item int) string { return string(rune('a' + item%5)) }
 	for name, config := range map[string]queue.Config[int]{
@@ -249,8 +249,8 @@ func work(t *testing.T, q *queue.Queue[int], l *ledger, r *rand.Rand) {
 	}
 }
 
-// TestManyIdleQueues makes as many queues as somebody reported to keep two to three cores busy with
-// client-go.
+// TestManyIdleQueues makes as many queues as kept two to three cores busy with client-go, according to a
+// report.
 func TestManyIdleQueues(t *testing.T) {
 	before := runtime.NumGoroutine()
 	queues := make([]*queue.Queue[string], 78_000)

@@ -16,9 +16,9 @@ import (
 // earliest delay. An item that is added faster than the bucket fills then delays itself and all
 // others ever longer.
 //
-// Turns aren't failures: NumRequeues returns 0. Forget makes the next When take a token. The limiter
-// is safe for concurrent use and measures with the real clock. For delays that grow with an item's
-// failures as well, combine it by client-go's NewTypedMaxOfRateLimiter.
+// It counts no failures: NumRequeues returns 0. Forget makes the next When take a token. The limiter
+// is safe for concurrent use and measures with the real clock. For delays that also grow with an item's
+// failures, combine it with another limiter through client-go's NewTypedMaxOfRateLimiter.
 func NewBucketLimiter[T comparable](limit rate.Limit, burst int) workqueue.TypedRateLimiter[T] {
 	return &bucketLimiter[T]{bucket: rate.NewLimiter(limit, burst), turns: map[T]time.Time{}}
 }
@@ -26,7 +26,7 @@ func NewBucketLimiter[T comparable](limit rate.Limit, burst int) workqueue.Typed
 type bucketLimiter[T comparable] struct {
 	bucket *rate.Limiter
 	mu     sync.Mutex
-	// turns has an entry for each item since its When, until Forget.
+	// turns is when the wait of each item ends. It has an entry for an item from its When until its Forget.
 	turns map[T]time.Time
 }
 

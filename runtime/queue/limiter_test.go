@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestBucketLimiter adds one item four times as often as the rate allows: it runs at the rate. With
+// TestBucketLimiter adds one item four times as often as the rate allows: the item runs at the rate. With
 // client-go's bucket the gaps between its runs grow.
 func TestBucketLimiter(t *testing.T) {
 	gaps := func(limiter workqueue.TypedRateLimiter[string]) (gaps []time.Duration) {

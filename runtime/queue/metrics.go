@@ -15,7 +15,7 @@ type Metrics struct {
 	// Depth is the number of items that were added and not yet handed out, including those that wait
 	// for their Done.
 	Depth workqueue.GaugeMetric
-	// DepthOf replaces Depth, unless it is nil: it returns the number of these items that have a
+	// DepthOf replaces Depth, unless it is nil: it returns the gauge of these items that have the given
 	// priority. All items of a queue without priorities have priority 0.
 	DepthOf func(priority int) workqueue.GaugeMetric
 	// Adds counts additions, except those of items that were already waiting.
@@ -37,13 +37,14 @@ type Metrics struct {
 const unfinishedPeriod = 500 * time.Millisecond
 
 // recorder keeps the times that the metrics need. Items in process are linked in the order of their
-// start, so the oldest is always known; the sum of the starts gives the sum of the ages.
+// start, so the oldest is first; the sum of the starts gives the sum of the ages.
 type recorder struct {
 	Metrics
 	base *timebase
 	mu   sync.Locker
 	// times is indexed by slot id; 0 is the head of the list.
-	times  paged[times]
+	times paged[times]
+	// n is the number of items in process, starts the sum of the times when they were handed out.
 	n      int64
 	starts int64
 
@@ -123,13 +124,13 @@ func (r *recorder) done(id uint32) {
 	t.runs = false
 }
 
-// giveBack gives a burst's memory back. No id must be in use.
+// giveBack frees the memory of a burst. No id may be in use.
 func (r *recorder) giveBack() {
 	r.times = paged[times]{}
 	r.times.grow(1)
 }
 
-// tick updates the gauges. It goes on until it has seen nothing in process, so their last value is 0.
+// tick updates the gauges, and sets the alarm again until nothing is in process. So their last value is 0.
 func (r *recorder) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

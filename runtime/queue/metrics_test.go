@@ -46,8 +46,8 @@ func (m metric) Dec()              { m.Observe(-1) }
 func (m metric) Set(v float64)     { m.Observe(v) }
 func (m metric) Observe(v float64) { m.g.mu.Lock(); defer m.g.mu.Unlock(); m.add(v) }
 
-// TestDepthOfPriorities: an item counts under its priority from Add to Get, also while it waits for its
-// Done, and moves when it is raised.
+// TestDepthOfPriorities checks that an item counts under its priority from Add to Get, also while it waits
+// for its Done, and moves when its priority is raised.
 func TestDepthOfPriorities(t *testing.T) {
 	for _, ageing := range []time.Duration{-1, 0} {
 		g, depth := newGauges(), map[int]float64{}
@@ -114,7 +114,7 @@ func TestMetrics(t *testing.T) {
 		if want := []float64{1.25, 1}; !slices.Equal(g.work, want) {
 			t.Errorf("work %v, want %v", g.work, want)
 		}
-		// Every half second from the first Get, and once more to say 0.
+		// Every half second from the first Get, and a last time with 0.
 		bubble.Advance(10 * time.Second)
 		if want := []float64{0.5 + 0.25, 1 + 0.75, 0}; !slices.Equal(g.unfinished, want) {
 			t.Errorf("unfinished %v, want %v", g.unfinished, want)
@@ -122,7 +122,7 @@ func TestMetrics(t *testing.T) {
 		if want := []float64{0.5, 1, 0}; !slices.Equal(g.longestRunning, want) {
 			t.Errorf("longest running %v, want %v", g.longestRunning, want)
 		}
-		// After a shutdown the gauges still follow what is in process.
+		// After a shutdown the gauges still follow the items in process.
 		q.Get()
 		q.ShutDown()
 		bubble.Advance(500 * time.Millisecond)

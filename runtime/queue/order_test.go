@@ -51,8 +51,8 @@ func TestPriority(t *testing.T) {
 	})
 }
 
-// TestPriorityCountsFromTheAdd: an item that is added while it is in process comes before what is added
-// later, though it becomes ready only with its Done.
+// TestPriorityCountsFromTheAdd checks that an item that is added while it is in process comes before items
+// that are added later, though it becomes ready only with its Done.
 func TestPriorityCountsFromTheAdd(t *testing.T) {
 	for _, ageing := range []time.Duration{-1, time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -70,8 +70,8 @@ func TestPriorityCountsFromTheAdd(t *testing.T) {
 	}
 }
 
-// TestLargePriorities of the API, such as that of system-node-critical Pods, keep their order without
-// ageing. Beyond their limits priorities are all the same.
+// TestLargePriorities checks that large priorities of the API, such as that of system-node-critical Pods,
+// keep their order without ageing. Priorities beyond the limit are equal.
 func TestLargePriorities(t *testing.T) {
 	const highest = 2_000_001_000
 	for _, c := range []struct {
@@ -114,7 +114,7 @@ func TestNothingStarves(t *testing.T) {
 				}
 				q.Done(item)
 			}
-			// What was added 10*ageing after the low one comes after it.
+			// Items that were added 10*ageing after the low one come after it.
 			want := 10*ageing + 10*time.Millisecond
 			if ageing < 0 {
 				want = -1
@@ -172,8 +172,8 @@ func TestFairShares(t *testing.T) {
 	}
 }
 
-// TestAFlowThatChanges has an item belong to another flow each time that it is
-// pushed, while it is added again with a higher priority.
+// TestAFlowThatChanges returns another flow for an item each time that it is pushed,
+// and adds it again with a higher priority.
 func TestAFlowThatChanges(t *testing.T) {
 	for _, ageing := range []time.Duration{0, time.Second} {
 		asked := 0
@@ -267,7 +267,7 @@ func TestAnOrderOfTheCaller(t *testing.T) {
 	queue.New(queue.Config[string]{Order: order, Priority: func(string) int { return 0 }})
 }
 
-// TestAPanicOfAHookLeavesTheQueueUnlocked, as in client-go.
+// TestAPanicOfAHookLeavesTheQueueUnlocked checks that the queue still works, as in client-go.
 func TestAPanicOfAHookLeavesTheQueueUnlocked(t *testing.T) {
 	q := queue.New(queue.Config[string]{Flow: func(item string) string { return item[:1] }})
 	func() {
@@ -308,7 +308,7 @@ func TestAPanicOfAHookLosesOneAdd(t *testing.T) {
 	}
 }
 
-// TestMergingKeepsThePriority of the delayed copy that an Add replaces.
+// TestMergingKeepsThePriority checks that an Add keeps the priority of the delayed copy that it replaces.
 func TestMergingKeepsThePriority(t *testing.T) {
 	high := 50
 	q := queue.New(queue.Config[string]{MergeDelayed: true, Priority: func(string) int { return 0 }})

@@ -12,9 +12,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestOwned adds items in every way while their owners change, and checks that those are handed out which
-// were owned both when they were added and when they are handed out, that others are counted, and that
-// nothing is left over.
+// TestOwned adds items by all methods while their owners change. It checks that exactly the items are handed
+// out that are owned both when they are added and when they are handed out, that other items are counted, and
+// that nothing is left in the queue.
 func TestOwned(t *testing.T) {
 	for seed := range uint64(100) {
 		synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ type Queue[T comparable] struct {
 	ready ready
 	// inProcess is the number of items between Get and Done.
 	inProcess int
-	// readded is the number of those that wait for their Done to become ready again.
+	// readded is the number of items in process that were added again.
 	readded int
 	waiters waiters
 	base    timebase
@@ -35,8 +35,8 @@ type Queue[T comparable] struct {
 	metrics *recorder
 }
 
-// state is what the table keeps for an item; the schedule knows which items are delayed. An item that
-// is neither ready, nor in process, nor delayed has no slot.
+// state is the table's data of an item; the schedule has the delayed items. An item that is neither ready,
+// nor in process, nor delayed has no slot.
 type state uint8
 
 const (
@@ -129,14 +129,14 @@ func (q *Queue[T]) Pending() int {
 }
 
 // Get waits for an item that is ready and hands it out. The caller must call Done with it. When the
-// queue has been shut down and nothing is ready, shutdown is true and item the zero value. See
-// ShutDown for when that can change.
+// queue has been shut down and nothing is ready, shutdown is true and item is the zero value. See
+// ShutDown for when a later Get can still return an item.
 func (q *Queue[T]) Get() (item T, shutdown bool) {
 	item, _, err := q.get(context.Background())
 	return item, err != nil
 }
 
-// GetWithPriority is Get, and returns the priority as well: the highest with which the item was added
+// GetWithPriority is Get that also returns the item's priority: the highest with which it was added
 // since it was last handed out; 0 in a queue without priorities.
 func (q *Queue[T]) GetWithPriority() (item T, priority int, shutdown bool) {
 	item, p, err := q.get(context.Background())
@@ -201,9 +201,10 @@ func (q *Queue[T]) Done(item T) {
 	}
 }
 
-// ShutDown makes the queue ignore further additions and forget what is delayed. What is ready is still handed
-// out; when nothing is ready Get reports the shutdown. That isn't final while items are in process: one that
-// was added again becomes ready with its Done. So a caller of Done must call Get once more, as workers do.
+// ShutDown makes the queue ignore further additions and forget delayed items. Ready items are still handed
+// out; when nothing is ready, Get reports the shutdown. That isn't final while items are in process: an item
+// that was added again becomes ready with its Done. So a caller of Done must call Get once more, as workers
+// do.
 //
 // ShutDown doesn't wait. It ends a running ShutDownWithDrain, but not a running Drain. It can be called
 // several times.
@@ -214,8 +215,8 @@ func (q *Queue[T]) ShutDown() {
 	q.mu.Unlock()
 }
 
-// ShutDownWithDrain calls ShutDown and then waits until nothing is in process. It doesn't wait for items that
-// are ready, not even for one that became ready with its Done; Drain does.
+// ShutDownWithDrain calls ShutDown and then waits until nothing is in process. It doesn't wait for ready
+// items, not even for one that became ready with its Done; Drain does.
 func (q *Queue[T]) ShutDownWithDrain() {
 	q.mu.Lock()
 	q.shutDown()
@@ -283,15 +284,15 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 // delay puts the item of a slot on the schedule.
 func (q *Queue[T]) delay(id uint32, delay time.Duration, priority int32) {
 	if q.delays.due(id) <= after(q.base.atLeast(), delay) && q.ranks == nil {
-		return // due earlier as it is, without the 50 ns that reading the clock takes
+		return // It is due earlier already. This saves reading the clock, 50 ns.
 	}
 	if q.delays.set(id, after(q.base.now(), delay), priority) {
 		q.delays.arm()
 	}
 }
 
-// deliver adds the items that are due. It lets others in after each burst, and after any item if somebody
-// waits to add another. It is the schedule's alarm.
+// deliver adds the items that are due. It releases the lock after each burst, and after any item if a caller
+// waits to add another. The schedule's alarm calls it.
 func (q *Queue[T]) deliver() {
 	q.mu.Lock()
 	if !q.delays.startDelivery() {
@@ -374,8 +375,8 @@ func (q *Queue[T]) priority(item T, given *int) int32 {
 	return 0
 }
 
-// dropIfUnused removes the slot of an item that is nowhere any more. When the table then gives a
-// burst's memory back, so does everything else that is indexed by slot id.
+// dropIfUnused removes the slot of an item that is neither ready, nor in process, nor delayed. When the
+// table then frees the memory of a burst, so does everything else that is indexed by slot id.
 func (q *Queue[T]) dropIfUnused(id uint32) {
 	if q.table.at(id).value != 0 || q.delays.has(id) || !q.table.remove(id) {
 		return
@@ -391,7 +392,7 @@ func (q *Queue[T]) dropIfUnused(id uint32) {
 	}
 }
 
-// await returns with the queue locked and something ready, or with an error and the queue locked.
+// await waits until an item is ready. It returns with the queue locked, also with an error.
 func (q *Queue[T]) await(ctx context.Context) error {
 	err := ctx.Err()
 	q.mu.Lock()
@@ -432,7 +433,7 @@ func (q *Queue[T]) take() (item T, priority int32) {
 	return s.item, priority
 }
 
-// unlock releases the queue, and wakes a waiter if there is something for it.
+// unlock releases the lock, and wakes a waiter if an item is ready.
 func (q *Queue[T]) unlock() {
 	var w *waiter
 	if len(q.waiters.parked) > 0 && q.ready.len() > 0 {

@@ -95,7 +95,7 @@ func TestGetContextEnds(t *testing.T) {
 	})
 }
 
-// TestAnItemThatCannotBeHashed panics in the call that adds it, and the queue goes on.
+// TestAnItemThatCannotBeHashed checks that the call that adds it panics, and that the queue still works.
 func TestAnItemThatCannotBeHashed(t *testing.T) {
 	q := queue.New(queue.Config[any]{})
 	defer q.ShutDown()

@@ -22,8 +22,8 @@ type rank struct {
 	priority int32
 }
 
-// enter ranks a slot that is added. An item in process gets its rank then, not with its Done: that it
-// is in process doesn't put it behind what is added meanwhile.
+// enter gives a slot its rank when its item is added. An item in process gets its rank then, too, not with
+// its Done: so it isn't put behind the items that are added while it is in process.
 func (r *ranks) enter(id uint32, priority int32) {
 	var since int64
 	if r.ageing > 0 {
@@ -48,7 +48,7 @@ func (r *ranks) raise(id uint32, priority int32) (before int32, raised bool) {
 
 func (r *ranks) priority(id uint32) int32 { return r.of.at(int(id)).priority }
 
-// clamp limits a priority to what a rank has room for.
+// clamp limits a priority to the range that doesn't overflow a rank.
 func (r *ranks) clamp(priority int) int32 {
 	limit := math.MaxInt32
 	if r.ageing > 0 {
@@ -57,7 +57,7 @@ func (r *ranks) clamp(priority int) int32 {
 	return int32(min(max(priority, -limit), limit))
 }
 
-// worth is a priority in nanoseconds of waiting; without ageing the priority itself.
+// worth converts a priority to nanoseconds of waiting. Without ageing it returns the priority itself.
 func (r *ranks) worth(priority int64) int64 {
 	if r.ageing <= 0 {
 		return priority

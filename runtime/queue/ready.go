@@ -12,13 +12,12 @@ import (
 type ready interface {
 	len() int
 	push(id uint32)
-	// touch is called when a ready item is added again; raised is true if that has raised its
-	// priority.
+	// touch is called when a ready item is added again. raised reports whether that raised its priority.
 	touch(id uint32, raised bool)
 	pop() uint32
 }
 
-// newReady returns the order that the configuration asks for.
+// newReady returns the order that the Config selects.
 func (q *Queue[T]) newReady(c *Config[T]) ready {
 	if c.Order != nil {
 		if c.Flow != nil || c.prioritised() {
@@ -43,8 +42,8 @@ func (q *Queue[T]) newReady(c *Config[T]) ready {
 }
 
 const (
-	// With defaultAgeing an item of priority -100, which controllers use for what an initial list or a
-	// resync brings, goes before new items of priority 0 when it has waited 100 seconds.
+	// With defaultAgeing an item of priority -100, which controllers use for items from an initial list or
+	// a resync, goes before new items of priority 0 when it has waited 100 seconds.
 	defaultAgeing = time.Second
 	// Beyond these two the rank of an ageing item could overflow: twice their product is 228 years.
 	maxPriority = 1_000_000
@@ -59,7 +58,7 @@ func (f *fifo) push(id uint32)     { f.ids.push(id) }
 func (f *fifo) touch(uint32, bool) {}
 func (f *fifo) pop() uint32        { return f.ids.pop() }
 
-// prioritised hands out what ranks first.
+// prioritised hands out the item that ranks first.
 type prioritised struct {
 	ranks *ranks
 	heap  heap
@@ -107,7 +106,7 @@ type fair struct {
 	newFlow func() ready
 	// flows are those with ready items, by name.
 	flows map[string]*flow
-	// flowAt is the flow of each ready slot, indexed by id: Config.Flow may have changed its mind.
+	// flowAt is the flow of each ready slot, indexed by id: Config.Flow may return another one by now.
 	flowAt paged[*flow]
 	// turns holds each of flows once.
 	turns ring[*flow]
@@ -151,12 +150,12 @@ func (f *fair) pop() uint32 {
 	return id
 }
 
-// giveBack gives a burst's memory back; a map never shrinks by itself. Nothing must be ready.
+// giveBack frees the memory of a burst; a map never shrinks by itself. Nothing may be ready.
 func (f *fair) giveBack() {
 	f.flows, f.flowAt, f.idle = map[string]*flow{}, paged[*flow]{}, nil
 }
 
-// open returns the flow of a name that had nothing ready, last in turn.
+// open returns the flow of a name that had nothing ready. Its turn comes last.
 func (f *fair) open(name string) *flow {
 	var fl *flow
 	if last := len(f.idle) - 1; last >= 0 {
@@ -171,7 +170,7 @@ func (f *fair) open(name string) *flow {
 	return fl
 }
 
-// custom is an order of the caller's, which deals in items.
+// custom is the order of Config.Order, which handles items instead of slot ids.
 type custom[T comparable] struct {
 	queue *Queue[T]
 	order workqueue.Queue[T]
@@ -187,7 +186,7 @@ func (c *custom[T]) pop() uint32 {
 	return c.queue.table.slotOf(c.queue.table.hash(item), item)
 }
 
-// ring is a growing ring buffer: first in, first out. It gives a burst's memory back.
+// ring is a growing ring buffer: first in, first out. When it becomes empty, it frees the memory of a burst.
 type ring[T any] struct {
 	// items has a power of two as its length.
 	items   []T

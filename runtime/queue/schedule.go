@@ -6,17 +6,17 @@ import "math"
 const never = math.MaxInt64
 
 // deliveryBurst is the number of due items that are delivered under one hold of the lock, so that a
-// million of them don't lock everyone else out.
+// million of them don't block other callers for long.
 const deliveryBurst = 128
 
-// schedule knows when each delayed slot is due, in nanoseconds of the queue's clock, and sets an
+// schedule holds the due time of each delayed slot, in nanoseconds of the queue's clock, and sets an
 // alarm for the earliest. Slots that are due at the same time keep the order in which they were set.
 // It is guarded by the lock of its owner.
 type schedule struct {
 	heap heap
-	// moments is indexed by slot id and as long as the highest id ever set.
+	// moments is indexed by slot id. It grows up to the highest id; tidy frees it.
 	moments paged[moment]
-	// n is the number of slots that are due at some time; seq numbers the calls of set.
+	// n is the number of delayed slots. seq numbers the calls of set that change a time.
 	n   int
 	seq uint32
 
@@ -28,7 +28,7 @@ type schedule struct {
 }
 
 // moment is when a slot is due, and with which priority it was delayed. Its seq is that of its node
-// in the heap, 0 when the slot isn't due at any time.
+// in the heap, 0 if the slot isn't delayed.
 type moment struct {
 	due      int64
 	seq      uint32
@@ -51,11 +51,11 @@ func (s *schedule) due(id uint32) int64 {
 	return s.moments.at(int(id)).due
 }
 
-// priority returns the priority of a slot that is due at some time.
+// priority returns the priority of a delayed slot.
 func (s *schedule) priority(id uint32) int32 { return s.moments.at(int(id)).priority }
 
-// set makes the slot due. If it is already, the earlier time and the higher priority count. It
-// reports whether the time has changed; then the caller calls arm.
+// set delays the slot. If it is delayed already, the earlier time and the higher priority count. It
+// reports whether the time has changed; then the caller must call arm.
 func (s *schedule) set(id uint32, due int64, priority int32) bool {
 	s.moments.grow(int(id) + 1)
 	m := s.moments.at(int(id))
@@ -77,7 +77,7 @@ func (s *schedule) set(id uint32, due int64, priority int32) bool {
 	return true
 }
 
-// cancel removes the slot and reports whether it was there. The caller calls arm.
+// cancel removes the slot and reports whether it was there. The caller must call arm.
 func (s *schedule) cancel(id uint32) bool {
 	if !s.has(id) {
 		return false
@@ -113,7 +113,7 @@ func (s *schedule) pop(now int64) (id uint32, priority int32) {
 
 func (s *schedule) live(n node) bool { return s.moments.at(int(n.id)).seq == n.seq }
 
-// tidy drops stale nodes when there are many, and gives a burst's memory back when nothing is left.
+// tidy drops stale nodes when there are many, and frees the memory of a burst when nothing is left.
 func (s *schedule) tidy() {
 	if s.heap.wasteful(s.n) {
 		s.heap.compact(s.live)
@@ -140,7 +140,8 @@ func (s *schedule) arm() {
 	s.armed = next
 }
 
-// startDelivery reports whether the caller is to deliver what is due: false if somebody does already.
+// startDelivery reports whether the caller must deliver what is due. It returns false if a delivery runs
+// already.
 func (s *schedule) startDelivery() bool {
 	if s.ringing {
 		return false

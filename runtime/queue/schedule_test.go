@@ -35,8 +35,8 @@ func TestHeapSorts(t *testing.T) {
 	}
 }
 
-// TestScheduleIsASortedList compares a schedule with a list that is sorted at each step. Sequence numbers
-// wrap around meanwhile.
+// TestScheduleIsASortedList compares a schedule with a list that is sorted at each step, while sequence
+// numbers wrap around.
 func TestScheduleIsASortedList(t *testing.T) {
 	type entry struct {
 		id       uint32

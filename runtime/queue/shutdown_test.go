@@ -12,7 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestShutDownWithDrainWaitsForWhatIsInProcess, not for items that are ready or delayed.
+// TestShutDownWithDrainWaitsForWhatIsInProcess checks that it doesn't wait for items that are ready or
+// delayed.
 func TestShutDownWithDrainWaitsForWhatIsInProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Config[string]{})
@@ -23,7 +24,7 @@ func TestShutDownWithDrainWaitsForWhatIsInProcess(t *testing.T) {
 		for _, seconds := range []int{1, 3} {
 			item, _ := q.Get()
 			if seconds == 3 {
-				q.Add(item) // runs again after Done, which nobody waits for
+				q.Add(item) // It runs again after Done, but no drain waits for that.
 			}
 			time.AfterFunc(time.Duration(seconds)*time.Second, func() { q.Done(item) })
 		}
@@ -118,7 +119,7 @@ func TestDrainWaitsUntilAllIsDone(t *testing.T) {
 }
 
 // TestDrainIsExact shuts queues down at random moments, while workers process items and some items are
-// added again: both ways to drain return at the exact moment when what they wait for is over.
+// added again: both methods that drain return at the exact moment at which they may.
 func TestDrainIsExact(t *testing.T) {
 	for seed := range uint64(200) {
 		synctest.Test(t, func(t *testing.T) {

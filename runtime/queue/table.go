@@ -5,18 +5,18 @@ import (
 	"math/bits"
 )
 
-// table maps items to slots. A slot has an id, counted from 1, that it keeps until remove. What else
-// is known of an item (when it is due, how it ranks) lies in arrays indexed by id, which exist only in
-// queues that need them.
+// table maps items to slots. A slot has an id, counted from 1, that it keeps until remove. Other data
+// of an item (when it is due, how it ranks) lie in arrays indexed by id, which exist only in queues that
+// need them.
 //
-// The index is open addressing with linear probing, in cells of 4 bytes: an id, and in the bits that
-// ids of a table of this size leave free the low bits of the hash, so that few probes look at a slot
-// in vain. The high bits of the hash select the first cell.
+// The index is a hash table with open addressing and linear probing. A cell has 4 bytes: an id, and, in
+// the bits that ids of a table of this size leave free, the low bits of the hash, so that few probes look
+// at a slot in vain. The high bits of the hash select the first cell.
 //
 // It replaces a map[T]uint32 beside the slots, which would store each item twice, hash it four times
-// in a life instead of twice, and hash it with the lock held. With such a map a backlog of 100,000
-// takes 66 bytes an item instead of 36 and 1.6 times as long, 16 workers 1.7 times as long, and adding
-// 1,000,000 delayed items twice as long.
+// in its life instead of twice, and hash it with the lock held. With such a map a backlog of 100,000
+// items takes 66 bytes an item instead of 36 and 1.6 times as long, 16 workers take 1.7 times as long, and
+// adding 1,000,000 delayed items takes twice as long.
 type table[T comparable, V any] struct {
 	seed  maphash.Seed
 	cells []uint32
@@ -37,7 +37,7 @@ type slot[T comparable, V any] struct {
 
 const (
 	minCells = 8
-	// keepSlots is the length up to which arrays are kept whatever happens.
+	// keepSlots is the length up to which arrays are never freed.
 	keepSlots = 1024
 )
 
@@ -96,7 +96,7 @@ func (t *table[T, V]) slotOf(hash uint32, item T) uint32 {
 	return t.insert(hash, item)
 }
 
-// insert gives item a slot with a zero value. It must have none.
+// insert gives an item without a slot a new one with a zero value.
 func (t *table[T, V]) insert(hash uint32, item T) uint32 {
 	// At most four fifths of the cells are in use.
 	if n := t.len() + 1; n*5 > len(t.cells)*4 {
@@ -117,8 +117,8 @@ func (t *table[T, V]) insert(hash uint32, item T) uint32 {
 	return id
 }
 
-// remove vacates the slot of id. It reports whether the table is empty now and has given a burst's
-// memory back: then the caller drops its arrays that are indexed by id.
+// remove vacates the slot of id. It reports whether the table is empty now and has freed the memory of a
+// burst: then the caller drops its arrays that are indexed by id.
 func (t *table[T, V]) remove(id uint32) (givenBack bool) {
 	mask := uint32(1)<<t.width - 1
 	hole := t.home(t.at(id).hash)
@@ -148,8 +148,8 @@ func (t *table[T, V]) distance(from, to int) int {
 	return to - from + len(t.cells)
 }
 
-// emptied starts with id 1 again. If the table was far from full since it was last empty, it gives its
-// memory back: one burst must not hold memory for ever, and a regular one must not allocate each time.
+// emptied starts with id 1 again. If the table was far from full since it was last empty, it frees its
+// memory: a single burst must not hold memory for ever, and regular bursts must not allocate each time.
 func (t *table[T, V]) emptied() (givenBack bool) {
 	givenBack = len(t.cells) > keepSlots && t.peak*8 < len(t.cells)
 	if givenBack {
@@ -162,13 +162,13 @@ func (t *table[T, V]) emptied() (givenBack bool) {
 	return givenBack
 }
 
-// clear removes all items and gives their memory back. Hashes stay valid.
+// clear removes all items and frees their memory. Hashes stay valid.
 func (t *table[T, V]) clear() {
 	t.cells, t.slots, t.free, t.peak = nil, paged[slot[T, V]]{}, nil, 0
 }
 
 // grow adds half as many cells. It is called when no slot is free: there are never more slots than
-// there were items at once, and always enough cells for all slots.
+// the most items there were at once, and always enough cells for all slots.
 func (t *table[T, V]) grow() {
 	t.cells = make([]uint32, max(minCells, len(t.cells)*3/2))
 	t.width = uint8(bits.Len(uint(len(t.cells))))
@@ -199,8 +199,8 @@ func (p *paged[E]) len() int { return p.n }
 // at returns element i. The pointer is valid until the next grow.
 func (p *paged[E]) at(i int) *E { return &p.pages[uint(i)/pageSize][uint(i)%pageSize] }
 
-// grow makes the length at least n. New elements are zero, but elements from before a reset are as
-// they were.
+// grow makes the length at least n. New elements are zero, but elements from before a reset keep their
+// values.
 func (p *paged[E]) grow(n int) {
 	for p.n < n {
 		if page := p.n / pageSize; page == len(p.pages) {

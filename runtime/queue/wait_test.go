@@ -32,7 +32,7 @@ func TestAContextThatEndsLosesNothing(t *testing.T) {
 			}
 		})
 	}
-	// This worker always waits: the wake-up of one that leaves must reach it.
+	// This worker always waits: the wake-up of a worker that leaves must reach it.
 	wg.Go(func() {
 		for {
 			item, err := q.GetContext(ctx)

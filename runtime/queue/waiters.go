@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// mutex is a sync.Mutex for critical sections of a few dozen nanoseconds: Lock retries, at first at
-// once and then with a yield in between, before it sleeps. A sync.Mutex stops retrying as soon as
-// another goroutine waits for the processor, and sleeping costs more than all that a queue does.
+// mutex is a sync.Mutex for critical sections of a few dozen nanoseconds: before Lock sleeps, it retries, at
+// first at once and then with a yield in between. A sync.Mutex stops retrying as soon as another goroutine
+// waits for the processor, and sleeping costs more than a whole operation of the queue.
 //
 // Nobody starves: TryLock fails once a sleeper has waited for a millisecond, as with any sync.Mutex.
 type mutex struct {
 	sync.Mutex
-	// adders is how many callers of lockToAdd wait.
+	// adders is the number of callers of lockToAdd that wait.
 	adders atomic.Int32
 }
 
@@ -37,8 +37,8 @@ func (m *mutex) Lock() {
 	m.Mutex.Lock()
 }
 
-// lockToAdd is Lock for adding an item: a delivery gives way to it. Else an event handler that adds an item
-// waits until a whole burst has come off the heap, 40 µs if that is large.
+// lockToAdd is Lock for adding an item: a delivery gives way to it. Otherwise an event handler that adds an
+// item would wait until a whole burst has come off the heap, 40 µs if the heap is large.
 func (m *mutex) lockToAdd() {
 	if m.TryLock() {
 		return
@@ -48,8 +48,8 @@ func (m *mutex) lockToAdd() {
 	m.adders.Add(-1)
 }
 
-// giveWay yields, without the lock, so that others get it. If somebody waits to add it yields for longer, 1
-// or 2 µs: a handler that adds many items then gets several in before it waits again.
+// giveWay yields, without the lock, so that others get it. If a caller waits to add, giveWay yields for
+// longer, 1 or 2 µs: a handler that adds many items can then add several before it has to wait again.
 func (m *mutex) giveWay(adderWaits bool) {
 	runtime.Gosched()
 	for i := 0; adderWaits && i < tries; i++ {
@@ -58,8 +58,8 @@ func (m *mutex) giveWay(adderWaits bool) {
 }
 
 // waiters are the goroutines that wait in Get, guarded by the queue's lock. One is woken at a time:
-// it takes its item, and wakes the next one if there is more. Workers that are awake meanwhile take
-// items without being woken, which is what makes a busy queue cheap.
+// it takes its item, and wakes the next one if another item is ready. Workers that are awake meanwhile
+// take items without being woken, which makes a busy queue cheap.
 type waiters struct {
 	// parked are asleep; the last one is woken first.
 	parked []*waiter
@@ -105,7 +105,7 @@ func (ws *waiters) wait(ctx context.Context, mu *mutex) error {
 	return err
 }
 
-// next returns the waiter to wake, nil if one is being woken already. Somebody must be parked. The
+// next returns the waiter to wake, nil if one is being woken already. At least one must be parked. The
 // caller sends to wake after it has released the lock.
 func (ws *waiters) next() *waiter {
 	if ws.waking {

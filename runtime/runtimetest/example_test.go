@@ -12,8 +12,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// A server refuses the first list, ends a watch, and forgets its history. The informer, client-go's here, has
-// all objects nevertheless.
+// A server refuses the first list, ends a watch, and drops its history. The informer, here client-go's, still
+// gets all objects.
 func Example() {
 	server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
 	server.NoWatchList() // so that the informer lists

@@ -35,8 +35,8 @@ type Request struct {
 	Options metav1.ListOptions
 }
 
-// String describes the request without what a client draws at random, which is the timeout
-// of a watch.
+// String describes the request. It omits the value of a watch's timeout, which clients choose
+// at random.
 func (r Request) String() string {
 	var b strings.Builder
 	b.WriteString(r.Verb)
@@ -79,7 +79,7 @@ func (s *Server[T, L]) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// ForgetRequests empties Requests. A server that serves for long needs it, since it
+// ForgetRequests empties Requests. Call it from time to time in a long test, since the server
 // remembers every request.
 func (s *Server[T, L]) ForgetRequests() {
 	s.mu.Lock()
@@ -98,28 +98,28 @@ func (s *Server[T, L]) Fail(verb string, errs ...error) {
 }
 
 // OnRequest makes the server call hook before it serves a request. hook may block. If it
-// returns an error, the client gets that. A nil hook removes the last one.
+// returns an error, the client gets that error. A nil hook removes the last one.
 func (s *Server[T, L]) OnRequest(hook func(context.Context, Request) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faults.hook = hook
 }
 
-// Observe makes the server call f with each request first of all.
+// Observe makes the server call f with each request, before scripted errors and the hook of OnRequest.
 func (s *Server[T, L]) Observe(f func(Request)) { s.set(func(fs *faults) { fs.observe = f }) }
 
-// NoWatchList makes the server refuse to stream lists, as servers do that can't.
+// NoWatchList makes the server refuse to stream lists, as servers without that feature do.
 func (s *Server[T, L]) NoWatchList() { s.set(func(f *faults) { f.noWatchList = true }) }
 
-// NoWatchListClient makes the server and its ListerWatcher say that they don't support
+// NoWatchListClient makes the server and its ListerWatcher report that they don't support
 // watch-lists, as fake clientsets do.
 func (s *Server[T, L]) NoWatchListClient() { s.set(func(f *faults) { f.noWatchListClient = true }) }
 
-// OmitEndBookmark makes watch-lists end without the bookmark that marks the end.
+// OmitEndBookmark makes the server omit the bookmark that ends the initial events of a watch-list.
 func (s *Server[T, L]) OmitEndBookmark(omit bool) { s.set(func(f *faults) { f.noEndBookmark = omit }) }
 
-// WatchCache makes lists at a version, "0" included, ignore the limit, as lists from a
-// server's watch cache do.
+// WatchCache makes the server ignore the limit of lists at a version, including "0", as a
+// server's watch cache does.
 func (s *Server[T, L]) WatchCache(on bool) { s.set(func(f *faults) { f.watchCache = on }) }
 
 // MaxPage bounds the pages of lists with a limit to n objects, even if the limit is higher.
@@ -148,7 +148,7 @@ func (s *Server[T, L]) Bookmark() {
 	})
 }
 
-// EndInitialEvents sends the bookmark that OmitEndBookmark kept back.
+// EndInitialEvents sends the bookmark that OmitEndBookmark omitted.
 func (s *Server[T, L]) EndInitialEvents() {
 	s.eachStream(func(w *stream) { w.send(s.bookmark(true)) })
 }
@@ -181,7 +181,7 @@ func (s *Server[T, L]) eachStream(f func(*stream)) {
 	}
 }
 
-// enter records a request and lets the script decide on it.
+// enter records a request, and returns the scripted error for it, if there is one.
 func (s *Server[T, L]) enter(ctx context.Context, r Request) error {
 	s.mu.Lock()
 	s.requests = append(s.requests, r)

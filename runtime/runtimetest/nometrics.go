@@ -2,8 +2,8 @@ package runtimetest
 
 import "k8s.io/client-go/tools/cache"
 
-// NoMetrics is a provider of metrics of informers that do nothing. Embed it in a provider that has some of
-// them only: it gains the methods that client-go's interface gains. It is safe for concurrent use.
+// NoMetrics is a provider of informer metrics that do nothing. Embed it in a provider of only some metrics:
+// NoMetrics will get the methods that client-go adds to its interface. It is safe for concurrent use.
 type NoMetrics struct{}
 
 var _ cache.InformerMetricsProvider = NoMetrics{}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// selection is which objects a request is about.
+// selection selects the objects of a request.
 type selection struct {
 	labels labels.Selector
 	fields fields.Selector
@@ -22,7 +22,7 @@ type selection struct {
 	hashed  shard.Ranges
 }
 
-// shardFilter is which requests a server filters by their shard selectors.
+// shardFilter selects the requests that a server filters by their shard selectors.
 type shardFilter struct{ lists, watches bool }
 
 // The fields that servers can select every type by.
@@ -31,9 +31,9 @@ const (
 	namespaceField = "metadata.namespace"
 )
 
-// selectionOf reads the selectors of a request. As on a server, one that can't be read is a bad request, but
-// a shard selector that can't be read is an error without a reason. filters says whether the server filters
-// such a request by its shard selector, or only reads that.
+// selectionOf parses the selectors of a request. As on a server, a selector that can't be parsed is a bad
+// request, but a shard selector that can't be parsed is an error without a reason. filters is whether the
+// server filters such a request by its shard selector, or only parses the selector.
 func selectionOf(opts metav1.ListOptions, on shardFilter, filters bool) (s selection, err error) {
 	if s.labels, err = labels.Parse(opts.LabelSelector); err != nil {
 		return s, apierrors.NewBadRequest(err.Error())
@@ -56,7 +56,7 @@ func selectionOf(opts metav1.ListOptions, on shardFilter, filters bool) (s selec
 	return s, nil
 }
 
-// unspecific returns what a client makes of an error that the server has no status for.
+// unspecific returns the error that a client reports for a server's error without a Status.
 func unspecific(err error) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error(),

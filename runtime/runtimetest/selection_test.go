@@ -16,8 +16,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// TestSelectors checks that lists, in pages too, and watches show what a selector selects and nothing else,
-// while objects move in and out of it: an object that moves out is deleted, in its last selected state.
+// TestSelectors checks that lists, also in pages, and watches have exactly the selected objects, while
+// objects move into and out of the selection: an object that moves out is deleted, in its last selected
+// state.
 func TestSelectors(t *testing.T) {
 	for what, c := range map[string]struct {
 		opts     metav1.ListOptions
@@ -146,7 +147,7 @@ func find(s *server, name string) *corev1.ConfigMap {
 	return nil
 }
 
-// TestBadSelectors checks that selectors which can't be read, or select by an unknown field, are refused.
+// TestBadSelectors checks that selectors that can't be parsed, or select by an unknown field, are refused.
 func TestBadSelectors(t *testing.T) {
 	s := newServer()
 	for _, opts := range []metav1.ListOptions{
@@ -161,8 +162,8 @@ func TestBadSelectors(t *testing.T) {
 	}
 }
 
-// TestSharding checks that a server filters what Sharding says, by the hash, and that it reads selectors
-// exactly then.
+// TestSharding checks that a server filters the requests that Sharding selects, by the hash, and that it
+// parses shard selectors exactly if Sharding is on.
 func TestSharding(t *testing.T) {
 	for _, c := range []struct{ lists, watches bool }{
 		{false, false}, {true, false}, {false, true}, {true, true},
@@ -170,7 +171,7 @@ func TestSharding(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer()
 			s.Sharding(c.lists, c.watches)
-			// UIDs that resemble each other have hashes that do.
+			// Similar UIDs have similar hashes.
 			var hashes []uint64
 			for i := range 20 {
 				hashes = append(hashes, shard.Hash(fmt.Sprint("uid-", i+1)))

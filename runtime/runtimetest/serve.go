@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// List serves a list request. The versions "" and "0" ask for the present state, any other
-// version for a state that is no older. Limits hold for every request, as on a server
-// without a watch cache, unless WatchCache is on.
+// List serves a list request. The versions "" and "0" request the present state, any other
+// version a state that is no older; the first page always has the present state. Limits apply
+// to every request, as on a server without a watch cache, unless WatchCache is on.
 func (s *Server[T, L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	var none L
 	if err := s.enter(ctx, Request{Verb: "LIST", Options: opts}); err != nil {

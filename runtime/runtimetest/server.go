@@ -20,9 +20,9 @@ type Object interface {
 }
 
 // Server is an API server in memory for one resource, with objects of type T and lists of type L. It has the
-// List and Watch methods of a generated typed client, so informers take it as their client. Requests may
-// select objects by labels, by the fields metadata.name and metadata.namespace, so that a request for one
-// namespace is one that selects it, and, after Sharding, by shard selectors.
+// List and Watch methods of a generated typed client, so informers accept it as their client. Requests may
+// select objects by labels, by the fields metadata.name and metadata.namespace, and, after Sharding, by shard
+// selectors. A request for one namespace selects it by the field metadata.namespace.
 //
 // It is safe for concurrent use.
 type Server[T Object, L runtime.Object] struct {
@@ -43,17 +43,17 @@ type Server[T Object, L runtime.Object] struct {
 	requests []Request
 }
 
-// change is a write. object is what it wrote: for a deletion the last state, with the version
-// of the deletion. before is the state before it, if there was one.
+// change is a write. object is the written object; for a deletion it is the last state, with
+// the version of the deletion. before is the object before the write, if there was one.
 type change[T Object] struct {
 	version        int64
 	kind           watch.EventType
 	object, before T
 }
 
-// event returns the event of the change on a watch. An object that moves into what is selected
-// is added, one that moves out of it is deleted: in its last selected state, with the version of
-// the change. ok is false if the change is about nothing that is selected.
+// event returns the event of the change on a watch. An object that moves into the selection is
+// added. An object that moves out of it is deleted: in its last selected state, with the version
+// of the change. ok is false if the object wasn't and isn't selected.
 func (c change[T]) event(selected selection) (e watch.Event, ok bool) {
 	was := c.kind != watch.Added && selected.matches(c.before)
 	is := c.kind != watch.Deleted && selected.matches(c.object)
@@ -96,7 +96,7 @@ func NewServer[TV, LV any, T interface {
 	}
 }
 
-// Version is the version of the last write.
+// Version returns the current version of the server.
 func (s *Server[T, L]) Version() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,14 +143,15 @@ func (s *Server[T, L]) Objects() []T {
 }
 
 // Compact drops the history: watches from earlier versions, and further pages of earlier
-// lists, have expired. A server that serves for long needs it, since it remembers every write.
+// lists, have expired. Call it from time to time in a long test, since the server remembers
+// every write.
 func (s *Server[T, L]) Compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.compacted, s.base, s.history = s.version, maps.Clone(s.objects), nil
 }
 
-// Skip raises the version by n without a write to this resource, as writes to others do.
+// Skip raises the version by n without a write to this resource, as writes to other resources do.
 func (s *Server[T, L]) Skip(n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,7 +49,7 @@ func change(s *server, r *rand.Rand) {
 	}
 }
 
-// collect reads what has arrived on a watch and applies it to objects.
+// collect reads the events that have arrived on a watch and applies them to objects.
 func collect(w watch.Interface, objects map[string]corev1.ConfigMap) (end bool) {
 	for {
 		synctest.Wait()
@@ -79,8 +79,8 @@ func values(objects map[string]corev1.ConfigMap) (all []corev1.ConfigMap) {
 }
 
 // TestListsAndWatchesAgree checks that a list, in pages of any size, with writes in between and with a
-// history that begins just before it, shows the server at its version, and that a list followed by the watch
-// from its version results in the server's state.
+// history that begins just before it, has the server's state at the list's version, and that a list followed
+// by the watch from its version results in the server's state.
 func TestListsAndWatchesAgree(t *testing.T) {
 	for seed := range uint64(50) {
 		synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ type stream struct {
 
 	mu     sync.Mutex
 	queue  []watch.Event
-	closed bool // by the server, after what is in queue
+	closed bool // by the server, after the events in queue
 	timer  *time.Timer
 }
 
@@ -53,7 +53,7 @@ func (w *stream) send(e watch.Event) {
 	})
 }
 
-// close ends the stream in good order, after what was sent.
+// close ends the stream in good order, after the events that were sent.
 func (w *stream) close() { w.change(func() { w.closed = true }) }
 
 // fail ends the stream with an error event.

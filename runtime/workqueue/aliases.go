@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Queues and what they are made of. The interfaces and configurations are client-go's, so a queue
-// of this package goes wherever client-go's goes, and the other way round.
+// The interfaces and configurations of queues are client-go's, so a queue of this package can be used
+// wherever client-go's can, and the other way round.
 type (
 	// TypedInterface is a work queue.
 	TypedInterface[T comparable] = workqueue.TypedInterface[T]
@@ -61,9 +61,9 @@ func DefaultQueue[T comparable]() Queue[T] { return workqueue.DefaultQueue[T]() 
 type (
 	// TypedRateLimiter chooses how long an item waits before it is processed again.
 	TypedRateLimiter[T comparable] = workqueue.TypedRateLimiter[T]
-	// TypedBucketRateLimiter is one token bucket for all items. Each When takes a token, also for
-	// an item that is already delayed: an item that is added faster than the bucket fills delays
-	// everything ever longer. [queue.NewBucketLimiter] doesn't.
+	// TypedBucketRateLimiter is one token bucket for all items. Each When takes a token, also for an item
+	// that is already delayed: an item that is added faster than the bucket fills delays all items ever
+	// longer. [queue.NewBucketLimiter] avoids that.
 	TypedBucketRateLimiter[T comparable] = workqueue.TypedBucketRateLimiter[T]
 	// TypedItemExponentialFailureRateLimiter doubles an item's delay with each of its failures.
 	TypedItemExponentialFailureRateLimiter[T comparable] = workqueue.TypedItemExponentialFailureRateLimiter[T]
@@ -74,27 +74,27 @@ type (
 	// TypedWithMaxWaitRateLimiter caps the delays of another limiter.
 	TypedWithMaxWaitRateLimiter[T comparable] = workqueue.TypedWithMaxWaitRateLimiter[T]
 
-	// RateLimiter is a limiter of anything.
+	// RateLimiter is a limiter for anything.
 	//
 	// Deprecated: use TypedRateLimiter.
 	RateLimiter = workqueue.RateLimiter
-	// BucketRateLimiter is a bucket for anything.
+	// BucketRateLimiter is TypedBucketRateLimiter for anything.
 	//
 	// Deprecated: use TypedBucketRateLimiter.
 	BucketRateLimiter = workqueue.BucketRateLimiter
-	// ItemExponentialFailureRateLimiter is for anything.
+	// ItemExponentialFailureRateLimiter is TypedItemExponentialFailureRateLimiter for anything.
 	//
 	// Deprecated: use TypedItemExponentialFailureRateLimiter.
 	ItemExponentialFailureRateLimiter = workqueue.ItemExponentialFailureRateLimiter
-	// ItemFastSlowRateLimiter is for anything.
+	// ItemFastSlowRateLimiter is TypedItemFastSlowRateLimiter for anything.
 	//
 	// Deprecated: use TypedItemFastSlowRateLimiter.
 	ItemFastSlowRateLimiter = workqueue.ItemFastSlowRateLimiter
-	// MaxOfRateLimiter is for anything.
+	// MaxOfRateLimiter is TypedMaxOfRateLimiter for anything.
 	//
 	// Deprecated: use TypedMaxOfRateLimiter.
 	MaxOfRateLimiter = workqueue.MaxOfRateLimiter
-	// WithMaxWaitRateLimiter is for anything.
+	// WithMaxWaitRateLimiter is TypedWithMaxWaitRateLimiter for anything.
 	//
 	// Deprecated: use TypedWithMaxWaitRateLimiter.
 	WithMaxWaitRateLimiter = workqueue.WithMaxWaitRateLimiter
@@ -128,7 +128,7 @@ func NewTypedItemFastSlowRateLimiter[T comparable](
 	return workqueue.NewTypedItemFastSlowRateLimiter[T](fastDelay, slowDelay, maxFastAttempts)
 }
 
-// NewTypedMaxOfRateLimiter returns the longest delay of limiters.
+// NewTypedMaxOfRateLimiter returns a limiter whose delay is the longest delay of limiters.
 func NewTypedMaxOfRateLimiter[T comparable](limiters ...TypedRateLimiter[T]) TypedRateLimiter[T] {
 	return workqueue.NewTypedMaxOfRateLimiter(limiters...)
 }

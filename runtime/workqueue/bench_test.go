@@ -63,8 +63,8 @@ func keys(n int) []string {
 	return keys
 }
 
-// BenchmarkCycle is add, get and done by one goroutine: of a rate limiting queue, as controllers have
-// it, with keys that are strings and with those of generated controllers, and of a plain queue.
+// BenchmarkCycle is add, get and done by one goroutine: with a rate limiting queue, as controllers have
+// it, with strings and with the keys of generated controllers, and with a plain queue.
 func BenchmarkCycle(b *testing.B) {
 	keys := keys(1024)
 	names := make([]cache.ObjectName, len(keys))
@@ -131,8 +131,8 @@ func BenchmarkWorkers(b *testing.B) {
 	}
 }
 
-// BenchmarkRun is one producer and the loop of workers of a controller: ours is Run, client-go has none,
-// so its side is the loop that controllers write, without contexts and error handling.
+// BenchmarkRun is one producer and the loop of a controller's workers. Ours is Run. client-go has none, so
+// its side is the loop that controllers write, without contexts and error handling.
 func BenchmarkRun(b *testing.B) {
 	keys := keys(1 << 16)
 	for _, workers := range []int{1, 16} {
@@ -299,7 +299,7 @@ func BenchmarkDelivery(b *testing.B) {
 	}
 }
 
-// addSpread adds keys with delays from one hour on, in another order.
+// addSpread adds keys with delays of an hour and more, in another order.
 func addSpread(q upstream.TypedDelayingInterface[string], keys []string) {
 	for i, k := range keys {
 		q.AddAfter(k, time.Hour+time.Duration(i*7919%len(keys))*time.Microsecond)
@@ -411,7 +411,7 @@ func stackBytes() uint64 {
 	return m.StackInuse
 }
 
-// BenchmarkRateLimited is a failure and its end: AddRateLimited and Forget.
+// BenchmarkRateLimited is a failure and a success: AddRateLimited and Forget.
 func BenchmarkRateLimited(b *testing.B) {
 	keys := keys(1 << 16)
 	for _, s := range benchSides {

@@ -96,7 +96,7 @@ func allScenarios() map[string]func(side) []string {
 	return all
 }
 
-// TestConformance runs each scenario with both and compares the transcripts.
+// TestConformance runs each scenario with both implementations and compares the transcripts.
 func TestConformance(t *testing.T) {
 	scenarios, differences := allScenarios(), differences(t)
 	for name, scenario := range scenarios {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// What was written for client-go's util/workqueue works by the import path alone: the loop of a worker, which
-// tries an item again, later each time. Run is this loop in one call.
+// Code for client-go's util/workqueue works when its import path is changed: here the loop of a worker, which
+// tries a failed item again after a growing delay. Run is this loop in one call.
 func Example() {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	q.Add("default/web")
@@ -46,9 +46,9 @@ func ExampleRun() {
 		tries++
 		fmt.Println("try", tries, "of", key)
 		switch tries {
-		case 1: // tried again after a delay that grows
+		case 1: // tried again after a growing delay
 			return workqueue.Result{}, errors.New("conflict")
-		case 2: // looked at again in a while
+		case 2: // processed again after RequeueAfter
 			return workqueue.Result{RequeueAfter: time.Millisecond}, nil
 		}
 		stop()
@@ -65,7 +65,7 @@ func ExampleRun() {
 	// <nil>
 }
 
-// An error of Terminal isn't tried again.
+// An item that fails with a Terminal error isn't tried again.
 func ExampleTerminal() {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	q.Add("default/web")
@@ -102,7 +102,7 @@ func ExampleWithContainedPanics() {
 	// tries: 2
 }
 
-// With WithDrain, items that are ready when the context ends are processed, for the time of WithGrace.
+// With WithDrain, Run processes items that are ready when the context ends, within the time of WithGrace.
 func ExampleWithDrain() {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[int]())
 	for item := range 3 {
@@ -138,8 +138,8 @@ func ExamplePool() {
 	// Output: 10 workers, 1 busy
 }
 
-// A queue with priorities and fair flows goes wherever client-go's
-// interfaces are wanted, and has metrics like the others.
+// A queue with priorities and fair flows can be used wherever client-go's interfaces
+// are expected, and has the usual metrics.
 func ExampleMetrics() {
 	var q workqueue.TypedRateLimitingInterface[string] = queue.New(queue.Config[string]{
 		Ageing:  time.Second,
@@ -166,7 +166,7 @@ func ExampleGetContext() {
 	// Output: context deadline exceeded
 }
 
-// A delaying queue can add to a queue of the caller's or of client-go's.
+// A delaying queue can add to a queue of the caller or of client-go.
 func ExampleTypedDelayingQueueConfig() {
 	behind := workqueue.NewTypedWithConfig(
 		workqueue.TypedQueueConfig[string]{Queue: workqueue.DefaultQueue[string]()})

@@ -12,9 +12,9 @@ var global struct {
 	provider MetricsProvider
 }
 
-// SetProvider sets the provider of all queues that are created from now on and that have none of
-// their own. Only the first call has an effect. A provider that was given to client-go's
-// SetProvider can't be read from here: package contrib/prometheus connects both.
+// SetProvider sets the provider of all queues that are created after the call and have none of their
+// own. Only the first call has an effect. This package can't read a provider that was given to
+// client-go's SetProvider: package contrib/prometheus connects both.
 func SetProvider(metricsProvider MetricsProvider) {
 	global.once.Do(func() {
 		global.mu.Lock()
@@ -37,8 +37,8 @@ func providerOf(provider MetricsProvider, name string) MetricsProvider {
 	return global.provider
 }
 
-// Metrics makes the metrics of the queue name, for the Config of [queue.New]. A nil provider stands
-// for the one of SetProvider. Without a name or a provider it returns nil: no metrics.
+// Metrics makes the metrics of the queue with that name, for the Config of [queue.New]. A nil provider
+// stands for the one of SetProvider. Without a name or a provider it returns nil: no metrics.
 func Metrics(provider MetricsProvider, name string) *queue.Metrics {
 	m := plainMetrics(provider, name)
 	if m != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// Queues of each package implement the interfaces of both.
+// Queues of both packages implement the interfaces of both.
 var (
 	_ upstream.RateLimitingInterface = workqueue.NewRateLimitingQueue(
 		upstream.DefaultControllerRateLimiter())
@@ -178,7 +178,7 @@ func TestFunctions(t *testing.T) {
 // test runs several times.
 var first = newTranscript()
 
-// TestSetProvider checks that SetProvider has an effect once, and on queues with a name only.
+// TestSetProvider checks that only the first SetProvider has an effect, and only on queues with a name.
 func TestSetProvider(t *testing.T) {
 	second := newTranscript()
 	workqueue.NewNamed("early").Add(1)

@@ -9,16 +9,16 @@ import (
 // All methods are safe for concurrent use.
 type Pool struct {
 	mu sync.Mutex
-	// want is the number of workers asked for, size the number of those that exist, busy the number of
-	// those that reconcile.
+	// want is the requested number of workers, size the number of existing ones, busy the number of those
+	// that are reconciling.
 	want, size, busy int
-	// generation counts the runs. A worker that has outlived its run, after the grace period, isn't counted
-	// in the next.
+	// generation counts the runs. A worker that outlives its run, because the grace period was over, isn't
+	// counted in the next.
 	generation int
-	// start starts a worker; nil while nothing runs.
+	// start starts a worker; nil while no Run runs.
 	start func()
 	// idleCtx is the context in which idle workers wait. It is derived from base; wake ends it so that they
-	// look at want again.
+	// compare size with want again.
 	base, idleCtx context.Context
 	wake          context.CancelFunc
 }
@@ -39,8 +39,8 @@ func (p *Pool) Busy() int {
 
 // Resize changes the number of workers; before and after Run it does nothing. New workers start at once,
 // surplus ones stop when they are done with their item. With 0 workers nothing is processed, and a
-// shutdown of the queue isn't noticed, until the next Resize. A surplus worker that waits for an item of
-// another implementation's queue takes one more before it stops.
+// shutdown of the queue isn't noticed, until the next Resize. If the queue is another implementation, a
+// surplus worker that waits in its Get takes one more item before it stops.
 func (p *Pool) Resize(workers int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *Pool) open(ctx context.Context, workers int, start func(generation int)
 	p.Resize(workers)
 }
 
-// close ends a run: no worker starts any more, and none is surplus.
+// close ends a run. After it no worker starts, and none is surplus.
 func (p *Pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,8 +84,8 @@ func (p *Pool) close() {
 	p.idleCtx = p.base
 }
 
-// idle returns the context in which a worker waits for its next item. It returns false to a surplus
-// worker, which it no longer counts.
+// idle returns the context in which a worker waits for its next item. It returns false if the worker is
+// surplus, and stops counting it, or if it belongs to an earlier run.
 func (p *Pool) idle(generation int) (context.Context, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *Pool) idle(generation int) (context.Context, bool) {
 	return p.idleCtx, true
 }
 
-// workerEnded stops counting a worker that ends for another reason.
+// workerEnded stops counting a worker that ends and isn't surplus.
 func (p *Pool) workerEnded(generation int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

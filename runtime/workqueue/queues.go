@@ -141,7 +141,7 @@ func (d *delayed[T]) AddAfter(item T, duration time.Duration) {
 	d.line.AddAfter(item, duration)
 }
 
-// ShutDown calls the caller's queue once only, as client-go does: that queue may not expect more.
+// ShutDown shuts the caller's queue down only once, as client-go does: that queue may not expect more calls.
 func (d *delayed[T]) ShutDown() {
 	d.line.Stop()
 	d.shutdown.Do(d.TypedInterface.ShutDown)

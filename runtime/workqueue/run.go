@@ -32,15 +32,14 @@ type Result struct {
 //	any other           adds the item again after the limiter's delay, and reports the error
 //
 // It calls Done in any case. A queue that has been shut down, as by WithDrain, ignores additions, so
-// nothing is tried again. Errors are reported to utilruntime, and panics go to utilruntime too; options
-// change both.
+// nothing is tried again. Errors and panics are reported to utilruntime; options change both.
 //
 // When ctx is done, workers take no further item, and the context of reconcile ends, unless an option
-// keeps it. Run then leaves q as it is, and q can be given to Run again. Without WithDrain, only a queue of
-// another implementation is shut down, because nothing else interrupts its Get.
+// keeps it. Without WithDrain, Run doesn't shut q down, and q can be given to Run again. The exception is a
+// queue of another implementation, because only a shutdown interrupts its Get.
 //
 // A negative number of workers counts as 0. With 0 workers nothing is processed, and a shutdown isn't
-// noticed, until the Pool of WithPool is resized; without a Pool Run waits for ctx.
+// noticed, until the Pool of WithPool is resized; without a Pool, Run waits for ctx.
 func Run[T comparable](
 	ctx context.Context, q TypedRateLimitingInterface[T], workers int,
 	reconcile func(context.Context, T) (Result, error), opts ...RunOption,
@@ -98,10 +97,10 @@ type runOptions struct {
 	pool    *Pool
 }
 
-// WithGrace gives the items in process that much time when the context of Run is done. Then Run ends the
-// context of reconcile and returns an error that wraps context.DeadlineExceeded, even if calls of
-// reconcile haven't returned. Without the option, or with 0 or less, the context of reconcile ends with
-// that of Run, and Run waits for all calls to return.
+// WithGrace gives the items in process that much time when the context of Run is done. When the time is
+// over, Run ends the context of reconcile and returns an error that wraps context.DeadlineExceeded, even if
+// calls of reconcile haven't returned. Without the option, or with 0 or less, the context of reconcile ends
+// with that of Run, and Run waits for all calls to return.
 func WithGrace(grace time.Duration) RunOption {
 	return func(o *runOptions) { o.grace = max(grace, 0) }
 }
@@ -168,7 +167,7 @@ func (r *runner[T]) wait(ctx context.Context) error {
 
 func (r *runner[T]) work(generation int) {
 	surplus := false
-	// Deferred for a reconciler that ends the goroutine, as t.FailNow does.
+	// Deferred because a reconciler may end the goroutine, as t.FailNow does.
 	defer func() {
 		if !surplus {
 			r.pool.workerEnded(generation)
@@ -233,7 +232,8 @@ func (r *runner[T]) process(generation int, item T) {
 	}
 }
 
-// call calls reconcile. A panic becomes an error if it is contained or utilruntime survives it.
+// call calls reconcile. A panic becomes an error if WithContainedPanics is set or utilruntime doesn't panic
+// again.
 func (r *runner[T]) call(item T) (result Result, err error) {
 	if r.contain {
 		defer func() {
@@ -244,7 +244,7 @@ func (r *runner[T]) call(item T) (result Result, err error) {
 	} else {
 		defer utilruntime.HandleCrashWithContext(r.processing)
 	}
-	// This stays if reconcile panics and HandleCrash returns.
+	// call returns errPanic if reconcile panics and HandleCrash returns.
 	err = errPanic
 	return r.reconcile(r.processing, item)
 }
@@ -279,7 +279,7 @@ type terminalError struct{ err error }
 func (e *terminalError) Error() string { return e.err.Error() }
 func (e *terminalError) Unwrap() error { return e.err }
 
-// reportError reports an error to utilruntime. ended says that the queue ignores additions.
+// reportError reports an error to utilruntime. ended is true if the queue ignores additions.
 func reportError(ctx context.Context, item any, err error, ended bool) {
 	message := "Reconciling failed; it is tried again"
 	if _, terminal := errors.AsType[*terminalError](err); terminal || ended {

@@ -248,7 +248,8 @@ func TestRunWithoutGrace(t *testing.T) {
 	}
 }
 
-// TestRunOfNothing checks that a missing argument is an error at once, not a panic of a worker.
+// TestRunOfNothing checks that Run returns an error for a missing argument at once, instead of a panic in a
+// worker.
 func TestRunOfNothing(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	defer q.ShutDown()

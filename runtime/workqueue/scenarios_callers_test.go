@@ -11,7 +11,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// callerScenarios are those with an order, a queue or metrics of the caller's.
+// callerScenarios are the scenarios with an order, a queue or metrics of the caller.
 var callerScenarios = map[string]func(side) []string{
 	"an order of the caller": func(s side) []string {
 		tr := newTranscript()

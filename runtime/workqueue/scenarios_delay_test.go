@@ -9,7 +9,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// delayScenarios are those about delays and limits.
+// delayScenarios are the scenarios of delays and limits.
 var delayScenarios = map[string]func(side) []string{
 	"delays": func(s side) []string {
 		tr, q := newTranscript(), s.delaying(config{})

@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// plainScenarios are those about adding, taking and shutting down.
+// plainScenarios are the scenarios of adding, taking and shutting down.
 var plainScenarios = map[string]func(side) []string{
 	"order and duplicates": func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})

@@ -9,7 +9,7 @@ import (
 	upstream "k8s.io/client-go/util/workqueue"
 )
 
-// transcript is what happened in a scenario.
+// transcript records the events of a scenario.
 type transcript struct {
 	mu    sync.Mutex
 	start time.Time

@@ -15,7 +15,7 @@ var ErrShutDown = queue.ErrShutDown
 // It returns nil if q is another implementation.
 //
 // If q was configured with a DelayingQueue, the returned queue doesn't use q's limiter; if it was
-// configured with a Queue, the returned queue doesn't know q's delayed items.
+// configured with a Queue, the returned queue doesn't contain q's delayed items.
 func Unwrap[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	for {
 		switch v := q.(type) {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/cache/synctrack"
 )
 
-// A controller has synced when its workers have handled the first list, which is later than when the informer
-// has delivered it.
+// A controller has synced when its workers have handled the first list, which is after the informer has
+// delivered it.
 func Example() {
 	tracker := synctrack.NewAsyncTracker[string]("ovens")
 	queue := make(chan string, 2)

@@ -1,6 +1,6 @@
 // Package synctrack is k8s.io/client-go/tools/cache/synctrack under the path that goes with package cache.
-// A controller that handles the notifications of an informer asynchronously learns from it when the content
-// of the first list has been handled. Its types are client-go's, by alias.
+// A controller that handles the notifications of an informer asynchronously uses it to find out when all
+// objects of the first list were handled. Its types are client-go's, by alias.
 package synctrack
 
 import "k8s.io/client-go/tools/cache/synctrack"

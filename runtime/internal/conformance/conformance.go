@@ -49,8 +49,8 @@ func (o InformerOptions) Source(s *ConfigMaps) (cache.ListerWatcher, runtime.Obj
 type Implementation struct {
 	Name string
 	New  func(*ConfigMaps, InformerOptions) cache.SharedIndexInformer
-	// ConfigMapsOnly is set if its informers take a client for config maps. Scenarios with another
-	// lister-watcher or type are skipped.
+	// ConfigMapsOnly is set if its informers only work with a client for config maps. Then scenarios
+	// with another lister-watcher or type are skipped.
 	ConfigMapsOnly bool
 }
 
@@ -73,8 +73,7 @@ type Scenario struct {
 	Without []features.Feature
 	// Panics is set if something panics and the process survives it.
 	Panics bool
-	// Differs, if not empty, is the reason why the others behave unlike the reference. Then their transcripts
-	// must differ.
+	// Differs, if not empty, is how the reference and the others differ. Then their transcripts must differ.
 	Differs string
 }
 
@@ -143,7 +142,7 @@ func (s Scenario) Play(t *testing.T, implementation Implementation) (transcript 
 	return transcript
 }
 
-// difference shows the first step that differs, after the last that doesn't.
+// difference shows the first step that differs, and the step before it.
 func difference(got, want []string) string {
 	at := func(list []string, i int) string {
 		if i < 0 || i >= len(list) {

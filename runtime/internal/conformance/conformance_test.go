@@ -61,7 +61,7 @@ func (resource) Get(context.Context, string, metav1.GetOptions) (*corev1.ConfigM
 	return nil, errors.New("informers don't get objects")
 }
 
-// Resource returns none, so that the informer is named after the type of its objects, as client-go's
+// Resource returns no resource, so that the informer is named after the type of its objects, as client-go's
 // are. docs/differences.md has the other names.
 func (resource) Resource() schema.GroupVersionResource { return schema.GroupVersionResource{} }
 
@@ -80,7 +80,7 @@ func (d deaf) AddEventHandlerWithOptions(
 		clientgo.ResourceEventHandlerDetailedFuncs{AddFunc: h.OnAdd, UpdateFunc: h.OnUpdate}, o)
 }
 
-// TestRigCanFail checks that the rig finds the fault of an implementation, and no other.
+// TestRigCanFail checks that the rig finds the fault of an implementation, and finds none in a correct one.
 func TestRigCanFail(t *testing.T) {
 	wrong := conformance.Implementation{Name: "deaf",
 		New: func(s *conformance.ConfigMaps, o conformance.InformerOptions) clientgo.SharedIndexInformer {

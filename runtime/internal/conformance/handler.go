@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// lines are what happened, in order.
+// lines are descriptions of events, in order.
 type lines struct {
 	mu   sync.Mutex
 	list []string
@@ -75,14 +75,14 @@ type Handler struct {
 	name         string
 	calls        lines
 	registration cache.ResourceEventHandlerRegistration
-	// gate, if not nil, blocks each call until it is closed.
+	// gate, if not nil, blocks each call until the gate is closed.
 	mu   sync.Mutex
 	gate chan struct{}
 	// during, if not nil, is called at the end of each call.
 	during func(call string)
 }
 
-// Handle adds a handler. Without a resync period it has the informer's.
+// Handle adds a handler. Without resync it has the informer's resync period.
 func (w *World) Handle(name string, resync ...time.Duration) *Handler {
 	h := &Handler{name: name}
 	w.register(h, resync...)
@@ -126,7 +126,7 @@ func (w *World) Unhandle(h *Handler) {
 	w.Step("unhandle " + h.name)
 }
 
-// Release lets a slow handler continue, and makes it fast from then on.
+// Release lets a slow handler continue. Its later calls don't block.
 func (w *World) Release(h *Handler) {
 	h.mu.Lock()
 	close(h.gate)

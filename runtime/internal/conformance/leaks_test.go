@@ -24,7 +24,7 @@ func configMap(name string) *corev1.ConfigMap {
 // liveHeap returns the size of the heap when everything that can be freed has been.
 func liveHeap() uint64 {
 	var stats runtime.MemStats
-	for range 3 { // finalizers and pools let go with the next collection
+	for range 3 { // finalizers and pools release memory at the next collection
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&stats)
@@ -82,7 +82,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		}},
 		{"handlers", handler},
 	}
-	// Warm up: the process shall have as many goroutine descriptors, pools and the like as it will ever need.
+	// Warm up, so that the process has all goroutine descriptors, pools and the like that it will ever need.
 	// They take 40 KB, which would otherwise count against the first test. The last test, of handlers, needs
 	// a running informer.
 	for _, test := range tests[:3] {

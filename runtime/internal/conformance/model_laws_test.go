@@ -240,7 +240,7 @@ func (m *model) converge() {
 		o.release()
 	}
 	m.endStream()
-	// No back-off lasts that long, and few failures are pending.
+	// This is longer than all back-offs: few failures are pending.
 	bubble.Pass(time.Hour)
 	m.check()
 	m.mu.Lock()
@@ -256,7 +256,7 @@ func (m *model) converge() {
 	}
 }
 
-// mend replaces a state that the transform rejects by one that it accepts.
+// mend replaces a state that the transform rejects with one that it accepts.
 func (m *model) mend(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,8 +22,8 @@ type told struct {
 	gone, missed  bool
 }
 
-// observer is a handler that tracks the state that its calls report. Its calls own its fields; the walk may
-// use them only while all goroutines block.
+// observer is a handler that tracks the state that its calls report. Its fields belong to its calls; the walk
+// may use them only while all goroutines block.
 type observer struct {
 	m            *model
 	registration atomic.Pointer[clientgo.ResourceEventHandlerRegistration]
@@ -33,7 +33,7 @@ type observer struct {
 	gate   chan struct{}
 	nap    time.Duration
 	inside atomic.Int32
-	// Once gone is set, calls are forbidden; leave makes the next call the last; deaf forbids resyncs.
+	// gone forbids further calls; leave makes the next call the last one; deaf forbids resyncs.
 	gone, leave, deaf atomic.Bool
 
 	state   state
@@ -67,7 +67,7 @@ func (o *observer) release() {
 	}
 }
 
-// meet orders the effects of calls before what the walk does next, and the reverse.
+// meet orders the effects of calls before the next actions of the walk, and the other way round.
 func (o *observer) meet() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

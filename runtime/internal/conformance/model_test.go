@@ -44,7 +44,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// names is the number of objects: few, so that much happens to each.
+// names is the number of objects: few, so that each changes often.
 const names = 8
 
 // state has the version of each object, or zero for an object that doesn't exist.
@@ -66,7 +66,7 @@ type model struct {
 	step int
 	did  string
 
-	// mu guards what handlers and hooks use while the walk continues.
+	// mu guards the fields that handlers and hooks use while the walk continues.
 	mu     sync.Mutex
 	chance *rand.Rand // decides writes
 	server *conformance.ConfigMaps

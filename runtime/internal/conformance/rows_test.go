@@ -16,10 +16,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 )
 
-// Differences from client-go that no transcript can show, or that not all of our informers have.
+// These are differences from client-go that no transcript can show, or that not all of our informers have.
 
 // TestRunWaitsForTheList checks that our informers wait for the end of a list function, but not for one that
-// ignores its context, and that nothing of its list is used. client-go's wait for neither.
+// ignores its context, whose list isn't used. client-go's wait for neither.
 func TestRunWaitsForTheList(t *testing.T) {
 	obeys := func(ctx context.Context, _ <-chan struct{}) {
 		<-ctx.Done()

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Toolkit has what a package like client-go's tools/cache offers beside shared informers.
+// Toolkit contains the types that a package like client-go's tools/cache offers beside shared informers.
 type Toolkit struct {
 	Name string
 

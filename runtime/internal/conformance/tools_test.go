@@ -28,7 +28,7 @@ var tools = conformance.Toolkit{
 	},
 }
 
-// TestToolConformance checks that what package cache has beside shared informers behaves as client-go's does.
+// TestToolConformance checks that the types of package cache, except shared informers, behave as client-go's.
 func TestToolConformance(t *testing.T) {
 	conformance.ConformTools(t, conformance.ToolScenarios, conformance.ClientGoTools, tools)
 }

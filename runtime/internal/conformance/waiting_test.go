@@ -18,8 +18,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// TestWaitingNeverPolls checks that waits for a factory, an informer or a handler end at the moment in which
-// it has synced, which a wait that polls would miss.
+// TestWaitingNeverPolls checks that waits for a factory, an informer or a handler end at the exact moment
+// when it has synced, which a polling wait would miss.
 func TestWaitingNeverPolls(t *testing.T) {
 	for _, newSubject := range []func(*conformance.ConfigMaps, time.Duration) *subject{newTyped, newUntyped} {
 		synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// World is what a scenario's script works with. Each of its methods that makes something happen waits until
+// World is the environment of a scenario's script. Each of its methods that changes something waits until
 // all goroutines block, and adds to the transcript what has happened: the requests to the server, the calls
 // of each handler (in order, if there is one), the contents of the store, and what has synced.
 type World struct {
@@ -135,8 +135,8 @@ func (w *World) end() {
 	w.Step("end")
 }
 
-// Relist makes the informer list again, after missing has changed, on the server, what the informer is to
-// miss.
+// Relist ends the watches as expired and lets the informer list again. In between it calls missing, which
+// changes objects on the server: the informer gets no events of these changes.
 func (w *World) Relist(missing func()) {
 	once := sync.OnceFunc(missing)
 	// This is between the end of the watch and the list that follows.
@@ -191,7 +191,7 @@ func reasonOf(err error) string {
 	return "of no known kind"
 }
 
-// OnPage makes f be called before each page of a list after the first.
+// OnPage makes the server call f before each page of a list after the first.
 func (w *World) OnPage(f func() error) {
 	w.Server.OnRequest(func(_ context.Context, r runtimetest.Request) error {
 		if r.Options.Continue == "" {

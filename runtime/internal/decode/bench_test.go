@@ -87,8 +87,8 @@ func deployments(n int) (objects [][]byte, list []byte) {
 	return objects, b.Bytes()
 }
 
-// BenchmarkRelist lists 500 deployments that are all cached already: by default, where their texts have to be
-// equal, too, and with the option KeepUnchanged.
+// BenchmarkRelist lists 500 deployments that are all cached already: with the default options, which also
+// compare the texts, and with the option KeepUnchanged.
 func BenchmarkRelist(b *testing.B) {
 	const n = 500
 	_, list := deployments(n)

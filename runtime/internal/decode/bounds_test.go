@@ -43,8 +43,8 @@ func readBounded(t reflect.Type, from io.Reader) error {
 	return err
 }
 
-// TestEndlessJSON checks that whatever in a list or a watch has no end is refused, and that what comes before
-// isn't kept for that.
+// TestEndlessJSON checks that endless values in a list or a watch are refused, wherever they are, and that
+// the bytes before the error aren't kept.
 func TestEndlessJSON(t *testing.T) {
 	pods, untyped := reflect.TypeFor[*corev1.Pod](), reflect.TypeFor[*unstructured.Unstructured]()
 	for name, of := range map[string]struct{ start, more string }{
@@ -123,8 +123,8 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
-// TestLargeMemory checks that an object is refused whose text is small and whose values aren't: a few bytes
-// stand for a large struct.
+// TestLargeMemory checks that an object is refused if its text is small but its values are large: a few bytes
+// can stand for a large struct.
 func TestLargeMemory(t *testing.T) {
 	array := func(element string) string {
 		n := maxTested / 2 / (len(element) + 1)
@@ -207,7 +207,8 @@ func TestMemoryIsReleased(t *testing.T) {
 	}
 }
 
-// TestAnnounced checks that neither a message nor a frame is waited for that is announced to be too large.
+// TestAnnounced checks that a message or a frame whose length is too large is refused at once, without
+// waiting for its content.
 func TestAnnounced(t *testing.T) {
 	d := New(reflect.TypeFor[*corev1.Pod](), Options{MaxObject: maxTested})
 	const largest = 1<<31 - 1
@@ -228,7 +229,7 @@ func TestAnnounced(t *testing.T) {
 			t.Errorf("a frame of %d: %v after %d bytes", size, err, from.n)
 		}
 	}
-	// What is announced and doesn't come takes no memory.
+	// A length without its content takes no memory.
 	list := binary.AppendUvarint(append(bytes.Clone(prefix), unknownRaw<<3|wireBytes), maxTested/2)
 	list = binary.AppendUvarint(append(list, listItems<<3|wireBytes), maxTested/4)
 	if _, err := d.ListProtobuf(bytes.NewReader(list), ListVisitor{}); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -248,8 +249,8 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestLongNumbers checks numbers of a million digits: where such a number fits it is read, and elsewhere the
-// error doesn't repeat it.
+// TestLongNumbers checks numbers of a million digits: a number that fits is read, and the error for one that
+// doesn't fit doesn't quote it.
 func TestLongNumbers(t *testing.T) {
 	digits := strings.Repeat("7", 1_000_000)
 	for text, want := range map[string]bool{
@@ -294,8 +295,8 @@ func (r *recursive) Unmarshal(text []byte) error {
 	return r.inner.Unmarshal(value)
 }
 
-// TestTooDeep checks that deep values are refused as client-go's decoder refuses them, before the stack ends
-// the program.
+// TestTooDeep checks that deep values are refused as by client-go's decoder, before a stack overflow ends the
+// program.
 func TestTooDeep(t *testing.T) {
 	nested := func(depth int) []byte {
 		// From the inside, written backwards: each message has a length in front.
@@ -336,7 +337,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// TestErrorsQuoteNothing checks that no error has a value of the object, whatever is wrong with it.
+// TestErrorsQuoteNothing checks that no error quotes a value of the object, whatever is wrong with it.
 func TestErrorsQuoteNothing(t *testing.T) {
 	const secret = "7391046285"
 	for _, object := range []string{
@@ -381,7 +382,8 @@ func TestErrorsQuoteNothing(t *testing.T) {
 	}
 }
 
-// TestErrorPathsAreShort checks that names in the paths of errors, which may be anything, are quoted and cut.
+// TestErrorPathsAreShort checks that names in the paths of errors, which may contain anything, are quoted and
+// cut off.
 func TestErrorPathsAreShort(t *testing.T) {
 	for _, name := range []string{strings.Repeat("x", 1000), "a\nb", "\x1b[31m", "\u202e"} {
 		quoted := strings.ReplaceAll(strings.ReplaceAll(name, "\n", `\n`), "\x1b", `\u001b`)

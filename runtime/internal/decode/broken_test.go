@@ -25,7 +25,7 @@ func bytesField(number int, content ...[]byte) []byte {
 // endless is a tag and a length near 2^63.
 var endless = []byte{0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}
 
-// TestUnmarshalPanics checks that a type whose Unmarshal panics leads to an error which shows the position.
+// TestUnmarshalPanics checks that a panic of a type's Unmarshal becomes an error with the position.
 func TestUnmarshalPanics(t *testing.T) {
 	// The node's status.capacity["cpu"] is a quantity.
 	node := bytesField(3, bytesField(1, bytesField(1, []byte("cpu")), bytesField(2, endless)))
@@ -64,8 +64,8 @@ func TestUnmarshalPanics(t *testing.T) {
 	expect(err, 0)
 }
 
-// TestLengths checks that a length which 32-bit machines can't represent is refused, and that the decoder
-// doesn't wait for so many bytes.
+// TestLengths checks that a length that 32-bit machines can't represent is refused, and that the decoder
+// doesn't wait for that many bytes.
 func TestLengths(t *testing.T) {
 	for _, length := range []uint64{1 << 31, 1<<31 + 1, 1 << 40, 1<<64 - 1} {
 		text := append(bytes.Clone(prefix), unknownRaw<<3|wireBytes)

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// Cached gives a list access to the objects that its reader has already. Objects that
-// didn't change are handed over as they are cached, and not decoded: a relist takes a quarter
+// Cached gives a list access to the objects that its reader has cached. For an object that
+// hasn't changed, the cached one is handed over, and nothing is decoded: a relist takes a quarter
 // of the time of a first list, and next to no memory.
 type Cached struct {
 	// LookUp, if not nil, is called before an object in JSON is decoded. If it returns
 	// true, its object is handed over instead.
 	LookUp func(Identity) (any, bool)
-	// Texts, if not nil, limits calls of LookUp to objects whose text was in the list
-	// before.
+	// Texts, if not nil, limits calls of LookUp to objects whose text was in the previous
+	// list.
 	Texts *Texts
 	// Wanted, if not nil, is called for each object, at least once. If it returns false, the object is skipped,
 	// nearly always before it takes memory. Objects aren't looked up then.
@@ -43,8 +43,8 @@ type found struct {
 	version string
 }
 
-// object decodes the object at d's position, or finds it in the cache. To find it, it only
-// decodes its identity, and skips the rest.
+// object decodes the object at d's position, or finds it in the cache. For the look-up it
+// decodes only the identity, and skips the rest.
 func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok bool) {
 	if c.Wanted != nil {
 		return r.ifWanted(d, c.Wanted)
@@ -61,7 +61,7 @@ func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok b
 		} else if d.err == errMore {
 			return f, false
 		}
-		// What has no identity may be an unstructured object all the same, or fails again.
+		// After an error in the identity, too: an unstructured object may be valid, others fail again.
 		d.err, d.path = nil, d.path[:0]
 	}
 	if ok = f.fromCache; !ok {
@@ -74,7 +74,7 @@ func (c *Cached) object(r *reader, d *jsonDecoder, origin uint64) (f found, ok b
 	return f, ok
 }
 
-// Texts remembers the texts of the objects of a list, as a hash of 64 bits each. Two texts
+// Texts remembers the texts of the objects of a list, each as a hash of 64 bits. Two texts
 // of one object have the same hash with a chance of one in 2^64. Nobody can provoke that,
 // because the seed is random. The zero value is ready to use. It is safe for concurrent use.
 type Texts struct {
@@ -83,8 +83,8 @@ type Texts struct {
 	last, next map[uint64]struct{}
 }
 
-// Origins of texts. The same text makes different objects of items and events: items have no
-// kind of their own.
+// Origins of texts. The same text is decoded differently in an item and in an event: items have
+// no kind of their own.
 const (
 	ofItem  = 0
 	ofEvent = 1
@@ -117,7 +117,7 @@ func (t *Texts) add(text []byte, origin uint64) {
 	}
 }
 
-// isEmpty reports that no list with items was ended.
+// isEmpty reports whether there is no text of a complete list.
 func (t *Texts) isEmpty() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 )
 
 // lookahead is the number of fields to compare a name with, in their order from the
-// predicted one, before the name is looked up in a map. Fields that are empty are left out,
+// predicted one, before all fields are searched for the name. Encoders leave out empty fields,
 // so the next name is often a few fields ahead. Prediction makes lists and watches 8%
 // faster.
 const lookahead = 6
@@ -44,8 +44,8 @@ func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
 			return false
 		}
 		if f == nil || f.drop {
-			// A name that isn't known doesn't change what is predicted: it may be the
-			// field of a later version that all objects have.
+			// An unknown name doesn't change the prediction: it may be a field of a later
+			// version that all objects have.
 			if !d.skip() {
 				return false
 			}
@@ -81,8 +81,8 @@ func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
 // struct doesn't have. previous has the number of the field that came here last time, and
 // gets that of this one.
 //
-// A predicted name is compared as a word of eight bytes first, with its quote and colon, if
-// they are among these. It is never copied, nor checked for escapes.
+// The first eight bytes of a predicted name, including its quote and colon if it is short,
+// are compared as one word first. The name is never copied, nor checked for escapes.
 func (d *jsonDecoder) field(fs *fields, previous *int32) (*field, bool) {
 	word := binary.LittleEndian.Uint64(d.data[d.pos+1:])
 	n := int(*previous)
@@ -132,7 +132,7 @@ func (d *jsonDecoder) slice(p *plan, at unsafe.Pointer) bool {
 	}
 	target := reflect.NewAt(p.typ, at).Elem()
 	if !target.IsNil() {
-		// A duplicate is decoded onto what is there already.
+		// The name came before: this value is decoded onto the first.
 		return d.foreign(p, at)
 	}
 	empty, ok := d.open(']')
@@ -143,8 +143,8 @@ func (d *jsonDecoder) slice(p *plan, at unsafe.Pointer) bool {
 		target.Set(reflect.MakeSlice(p.typ, 0, 0))
 		return true
 	}
-	// The type may contain itself: take the spare memory, so that an inner slice
-	// allocates its own.
+	// The type may contain itself: take the spare memory out of the plan, so that an inner
+	// slice allocates its own.
 	taken := p.spare
 	if p.spare = nil; taken == nil {
 		taken = &spare{value: reflect.New(p.typ).Elem()}
@@ -176,7 +176,7 @@ func (d *jsonDecoder) slice(p *plan, at unsafe.Pointer) bool {
 		target.SetCap(n)
 		reflect.Copy(target, elems)
 	}
-	// Only the copies may refer to what was decoded.
+	// Only the copies may keep the decoded elements alive.
 	if elems.Len() <= spareElements {
 		elems.SetLen(n)
 		elems.Clear()
@@ -218,7 +218,7 @@ func (d *jsonDecoder) stringSlice(p *plan, to *[]string) bool {
 	return ok
 }
 
-// slowSlice decodes a []string from anything but an array, or one that has content.
+// slowSlice decodes a []string that has elements already, or whose text isn't an array.
 func (d *jsonDecoder) slowSlice(p *plan, at unsafe.Pointer) bool {
 	switch d.data[d.pos] {
 	case '[':
@@ -229,7 +229,7 @@ func (d *jsonDecoder) slowSlice(p *plan, at unsafe.Pointer) bool {
 	return d.mismatched(p)
 }
 
-// forget removes the strings that were collected since start, which must not be kept alive.
+// forget removes the strings that were collected since start, so that they aren't kept alive.
 func (d *jsonDecoder) forget(start int) {
 	clear(d.pairs[start:])
 	if d.pairs = d.pairs[:start]; start == 0 && cap(d.pairs) > largestStack {
@@ -237,7 +237,7 @@ func (d *jsonDecoder) forget(start int) {
 	}
 }
 
-// stringMap decodes a map[string]string. A duplicate is merged into the map.
+// stringMap decodes a map[string]string. If its name came before, it adds to the same map.
 func (d *jsonDecoder) stringMap(p *plan, to *map[string]string) bool {
 	switch d.data[d.pos] {
 	case '{':
@@ -291,7 +291,7 @@ func (d *jsonDecoder) key() (string, bool) {
 	return key, d.colon()
 }
 
-// mapping decodes a map whose keys are of a type of strings. The plan keeps a key and an
+// mapping decodes a map whose keys are strings of any type. The plan keeps a key and an
 // element to decode into, since reflect copies both into the map.
 func (d *jsonDecoder) mapping(p *plan, at unsafe.Pointer) bool {
 	switch d.data[d.pos] {

@@ -13,8 +13,8 @@ import (
 // Decoder decodes objects of one type.
 //
 // A Decoder keeps the plan of the type and the strings that repeat. List a collection and
-// watch it with one Decoder: then the objects of both share strings. What it keeps is
-// bounded, however much it decodes: some KB for small collections, and at most 2 MB of
+// watch it with one Decoder: then the objects of both share strings. The memory that it keeps
+// is bounded, however much it decodes: some KB for small collections, and at most 2 MB of
 // strings that no object uses any more.
 //
 // It is safe for concurrent use. Its streams take turns, object by object.
@@ -30,7 +30,7 @@ type Decoder struct {
 	maxObject int
 	// unstructured means that typ is unstructured.Unstructured.
 	unstructured bool
-	// keepsAsked means that decoded objects have what they are wanted for, metadataFirst that metadata has the
+	// keepsAsked means that decoded objects have the fields of asked, metadataFirst that metadata has the
 	// number 1 in messages.
 	keepsAsked, metadataFirst bool
 }
@@ -56,9 +56,9 @@ func New(t reflect.Type, opts Options) *Decoder {
 	return d
 }
 
-// Options choose the fields to keep, and what objects share in addition to strings. They
+// Options choose the fields to keep, and whether objects share values other than strings. They
 // are those of listwatch.DecodingOptions, which documents them. In unstructured objects all names
-// are steps of the paths to drop, those in maps of strings, too.
+// are steps of the paths to drop, including the keys of maps.
 type Options struct {
 	Drop         []string
 	MetadataOnly bool
@@ -69,8 +69,8 @@ type Options struct {
 const (
 	// defaultMaxObject is Options.MaxObject for zero.
 	defaultMaxObject = 64 << 20
-	// expansion is how many times the memory of an object may be as large as its text may be. A few bytes
-	// can stand for a large struct, so a bound for the text alone is none for the memory.
+	// expansion times MaxObject is the limit of an object's memory, without its strings. A few bytes of text
+	// can stand for a large struct, so a limit of the text doesn't limit the memory.
 	expansion = 4
 )
 
@@ -84,7 +84,7 @@ type cut struct {
 	whole bool
 	// only, if not nil, drops all fields but these.
 	only map[string]bool
-	// fields are the cuts of fields that are dropped, or have fields that are.
+	// fields are the cuts of the fields that are dropped, or that contain dropped fields.
 	fields map[string]*cut
 }
 
@@ -129,7 +129,7 @@ func (c *cut) drops(name string) bool {
 	return c.only != nil && !c.only[name] || c.fields[name] != nil && c.fields[name].whole
 }
 
-// Error is an error in the content of a stream, and its place.
+// Error is an error in the content of a stream, with its place.
 type Error struct {
 	// Offset is the number of bytes of the (uncompressed) body before the error, or
 	// before the value that contains it.
@@ -161,21 +161,21 @@ type reader struct {
 	complete int
 	// depth is the number of objects and arrays that in's position is in.
 	depth int
-	// inARow is how many wanted objects came since the last one that wasn't, namespace that of the last message.
+	// inARow is the number of wanted objects since the last unwanted one. namespace is that of the last message.
 	inARow    int
 	namespace string
 }
 
-// try decodes what begins at in's position, reading more until all of it is there.
+// try decodes the value at in's position. It reads more until the value has arrived completely.
 func (r *reader) try(decode func(*jsonDecoder) bool) error {
 	for framed := false; ; {
 		err := r.attempt(decode)
 		if !errors.Is(err, errMore) {
 			return err
 		}
-		// Most items are there at the first attempt. With an attempt after each read, a
-		// large one would take time that grows with the square of its size. So frame
-		// reads up to its end first, looking at each byte once.
+		// Most items have arrived completely at the first attempt. With an attempt after
+		// each read, a large item would take time that grows with the square of its size. So
+		// frame first reads up to its end, looking at each byte once.
 		if !framed && r.in.frame() {
 			framed = true
 			continue
@@ -187,8 +187,8 @@ func (r *reader) try(decode func(*jsonDecoder) bool) error {
 	}
 }
 
-// attempt decodes what is there, and consumes it if that succeeds. Anything else leaves
-// in as it is, so that the next attempt starts at the same place.
+// attempt decodes the value as far as it has arrived, and consumes it if that succeeds.
+// Otherwise it doesn't change in, so that the next attempt starts at the same place.
 func (r *reader) attempt(decode func(*jsonDecoder) bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -237,8 +237,8 @@ func (r *reader) expect(c byte, where string) error {
 	return nil
 }
 
-// object decodes an object at d's position. If ok is false the object is half written. The kind of
-// an unstructured object isn't checked.
+// object decodes an object at d's position. If ok is false the object is half written. It doesn't
+// check the kind of an unstructured object.
 func (r *reader) object(d *jsonDecoder) (object any, ok bool) {
 	if r.unstructured {
 		return d.unstructured(r.cut)

@@ -7,30 +7,30 @@
 //
 // For JSON, the same as [sigs.k8s.io/json.UnmarshalCaseSensitivePreserveInts], which is
 // the decoder of Kubernetes' JSON serializer. Names match fields by case. Unknown names
-// are skipped, but must be well-formed. A null leaves values alone, and clears pointers,
-// maps, slices and interfaces. Integers of untyped values stay integers. Invalid UTF-8
-// becomes U+FFFD. A duplicate of a name is decoded onto the value before. A type with an
-// UnmarshalJSON method gets its text. Rare shapes (the string option of json tags, maps
+// are skipped, but must be well-formed. A null clears pointers, maps, slices and interfaces,
+// and leaves other values alone. Integers of untyped values stay integers. Invalid UTF-8
+// becomes U+FFFD. If a name comes twice, the second value is decoded onto the first. A type with
+// an UnmarshalJSON method gets its text. Rare shapes (the string option of json tags, maps
 // with keys other than strings, arrays, json.Number) are left to that decoder.
 //
 // For protobuf, the same as the types' own Unmarshal methods. Messages of types of
 // k8s.io/api and k8s.io/apimachinery, as encoders write them, are decoded here by the tags
-// of the fields. Other types, and messages that are unusual or broken, are decoded by those
-// methods; one that panics makes the message broken. Fields that are dropped are passed
-// over by their length: unlike in JSON, their content isn't checked.
+// of the fields. Other types, and unusual or broken messages, are decoded by those methods;
+// a panic of such a method counts as an error in the message. Dropped fields are skipped by
+// their length: unlike in JSON, their content isn't checked.
 //
 // Unstructured objects and their lists, in JSON only, are decoded as
 // [k8s.io/apimachinery/pkg/apis/meta/v1/unstructured.UnstructuredJSONScheme] decodes them into an
-// Unstructured and an UnstructuredList. It also takes a list that has its items, its kind or its
-// version twice.
+// Unstructured and an UnstructuredList, with one exception: a list that has its items, its kind or
+// its version twice is an error here.
 //
 // # How it works
 //
 // A [Decoder] compiles a plan for each type when it first meets the type. The plan
 // remembers which field followed which, because API servers write the fields of all
 // objects of a kind in the same order. An item is decoded straight from the window that
-// the response is read into (input.go). If the item isn't there completely, decoding it
-// starts over when it is there. So the decoder never waits in the middle of an object, and its
+// the response is read into (input.go). If the item hasn't arrived completely, decoding it
+// starts over when it has. So the decoder never waits in the middle of an object, and its
 // functions are plain recursive ones.
 //
 // Strings that repeat from object to object are shared (intern.go). The package uses

@@ -45,8 +45,8 @@ func path(rand *rand.Rand, t reflect.Type) string {
 	return strings.Join(names, ".")
 }
 
-// TestDropEverywhere checks that the same is dropped by the plan of a message, by a type's own method, and in
-// JSON.
+// TestDropEverywhere checks that the same fields are dropped by the plan of a message, by a type's own
+// method, and in JSON.
 func TestDropEverywhere(t *testing.T) {
 	fill := newObjects(5)
 	eachKind(t, runtime.ContentTypeProtobuf, 145,
@@ -103,7 +103,7 @@ func decodeBothWays(
 	return v.Interface().(runtime.Object), other.(runtime.Object)
 }
 
-// TestDropKinds checks that fields of every kind can be dropped: numbers and bools, and what is in maps.
+// TestDropKinds checks that fields of every kind can be dropped: numbers and bools, and values in maps.
 func TestDropKinds(t *testing.T) {
 	yes, two := true, int32(2)
 	pod := &corev1.Pod{Spec: corev1.PodSpec{HostNetwork: true, Priority: &two, EnableServiceLinks: &yes,

@@ -43,7 +43,7 @@ type Events struct {
 
 var (
 	errNoObject = errors.New("an event without an object")
-	// The type isn't told: it may be anything that the server sends.
+	// The error doesn't quote the type: the server may send anything.
 	errEventType = errors.New("got invalid watch event type")
 )
 
@@ -61,12 +61,12 @@ func (d *Decoder) EventsProtobuf(from io.Reader) *Events {
 	return e
 }
 
-// Begin announces the initial events of a watch-list: c may contain
-// their objects. End announces that they are over. The events that follow are changes,
-// which arrive few at a time. The goroutine that calls Next calls both.
+// Begin begins the initial events of a watch-list, whose objects may be in c. End ends them:
+// the events that follow are changes, which arrive few at a time. The goroutine that calls
+// Next must call both.
 func (e *Events) Begin(c Cached) { e.cached = c }
 
-// End ends what Begin begins.
+// End ends the initial events.
 func (e *Events) End() {
 	e.cached = Cached{}
 	e.in.shrink()
@@ -87,9 +87,9 @@ func (e *Events) Wait() {
 	}
 }
 
-// Next blocks until a whole event is there. It returns io.EOF if the stream ends between two
-// events, io.ErrUnexpectedEOF if it ends in one, an error of reading as it is, and an [Error]
-// for text that isn't an event. No event can be read after an error.
+// Next blocks until a whole event has arrived. It returns io.EOF if the stream ends between
+// two events, io.ErrUnexpectedEOF if it ends in one, an error of reading unchanged, and an
+// [Error] for text that isn't an event. No event can be read after an error.
 func (e *Events) Next() (Event, error) {
 	if e.protobuf {
 		return e.nextProtobuf()
@@ -117,8 +117,8 @@ func (e *Events) decode(d *jsonDecoder) bool {
 		return d.unexpected("looking for beginning of an event")
 	}
 	empty, ok := d.open('}')
-	// later is the place of an object that comes before the type, which decides what it
-	// is decoded as.
+	// later is the place of an object that comes before the type: how it is decoded depends
+	// on the type.
 	later, typed, hasObject := -1, false, false
 	for more := ok && !empty; more; {
 		name, ok := d.key()
@@ -195,13 +195,13 @@ func isChange(t watch.EventType) bool {
 	return t == watch.Added || t == watch.Modified || t == watch.Deleted
 }
 
-// isStatus reports whether the object of an error is a Status. A resource may have that name,
-// too: then only a v1 Status is one.
+// isStatus reports whether the object of an error is a Status. The resource's type may have
+// that name, too: then only a v1 Status is one.
 func (e *Events) isStatus(kind, apiVersion string) bool {
 	return kind == "Status" && (apiVersion == "v1" || e.typ.Name() != "Status")
 }
 
-// cutOff returns io.ErrUnexpectedEOF for an event that isn't complete, as io.Reader does.
+// cutOff returns io.ErrUnexpectedEOF for an event that isn't complete, and other errors unchanged.
 func cutOff(err error) error {
 	if broken, ok := err.(*Error); ok && broken.Err == io.ErrUnexpectedEOF {
 		return io.ErrUnexpectedEOF

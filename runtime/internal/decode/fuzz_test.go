@@ -37,9 +37,9 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// FuzzList checks that a list which Kubernetes' decoder accepts results in the same items, however it is
-// read, and that one which it refuses is refused, after whole items only. The one exception is a list that
-// has items twice.
+// FuzzList checks that a list that Kubernetes' decoder accepts results in the same items, however it is cut
+// into reads, and that a list that it refuses is refused, after whole items only. The one exception is a list
+// that has its items twice.
 func FuzzList(f *testing.F) {
 	_, list := deployments(2)
 	f.Add(list, byte(0))
@@ -76,7 +76,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// hostile are values that take long, or much memory, for their length, or that only look like JSON.
+// hostile are values that take much time or memory for their length, or that only look like JSON.
 func hostile() []string {
 	many := func(s string) string { return strings.Repeat(s, 1000) }
 	return []string{

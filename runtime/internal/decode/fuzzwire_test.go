@@ -32,8 +32,8 @@ func seedPods() *corev1.PodList {
 	return list
 }
 
-// FuzzListProtobuf checks that what client-go accepts results in the same items, and that what it refuses is
-// refused. A list with two bodies, which no server writes, is refused here.
+// FuzzListProtobuf checks that a list that client-go accepts results in the same items, and that a list that
+// it refuses is refused. A list with two bodies, which no server writes, is refused here.
 func FuzzListProtobuf(f *testing.F) {
 	info := mediaType(f, runtime.ContentTypeProtobuf)
 	data, err := runtime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, corev1.SchemeGroupVersion),
@@ -72,7 +72,7 @@ func FuzzListProtobuf(f *testing.F) {
 		switch {
 		case countBodies(data) > 1:
 		case foreign:
-			// This package leaves those to client-go.
+			// This package leaves such lists to client-go.
 		case (err == nil) != (wantErr == nil):
 			t.Fatalf("we say %v, they %v", err, wantErr)
 		case err == nil && (!reflect.DeepEqual(got, want.Items) || !reflect.DeepEqual(meta, want.ListMeta)):
@@ -178,13 +178,13 @@ func fuzzEvents(f *testing.F, contentType string) {
 			got, err := ours.Next()
 			if wantErr != nil || err != nil {
 				if contentType == runtime.ContentTypeJSON && wantErr == nil && countObjects(data, n) > 1 {
-					return // here each is decoded, while client-go looks at the last one only
+					return // here each object is decoded; client-go only decodes the last one
 				}
 				if wantErr != nil && err == nil && got.Status != nil {
-					return // here a Status may lack its apiVersion: it says why the watch ends
+					return // here a Status may lack its apiVersion: it contains the reason why the watch ends
 				}
 				if _, isStatus := want.(*metav1.Status); isStatus && typ != watch.Error {
-					return // nobody's object: here it is read as a pod
+					return // an object without a kind: here it is read as a pod
 				}
 				if (wantErr == nil) != (err == nil) && !isForeign(want, got.Object) {
 					t.Fatalf("event %d: we say %v, they %v", n, err, wantErr)
@@ -232,8 +232,8 @@ func countObjects(data []byte, n int) (count int) {
 	}
 }
 
-// isForeign reports whether one of the decoders found that an event is about something else than a pod. This
-// package leaves those to client-go.
+// isForeign reports whether one of the decoders found another object than a pod in an event. This package
+// leaves such events to client-go.
 func isForeign(want runtime.Object, got any) bool {
 	if pod, ok := got.(*corev1.Pod); ok &&
 		pod.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Pod") {

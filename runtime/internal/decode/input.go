@@ -12,11 +12,11 @@ import (
 const (
 	smallWindow = 1<<10 - padding
 	largeWindow = 64 << 10
-	// hugeWindow is the size from which on windows grow faster.
+	// hugeWindow is the size above which windows grow faster.
 	hugeWindow = 1 << 20
-	// padding are zero bytes behind the data that the scanner may read. No token
-	// contains a zero byte, so that each loop ends there: the scanner needs no check
-	// for the end of the data in front of each byte. Eight bytes are read at once.
+	// padding is the number of zero bytes behind the data that the scanner may read. No
+	// token contains a zero byte, so each loop ends there: the scanner needn't check for
+	// the end of the data before each byte. Eight bytes are read at once.
 	padding = 16
 )
 
@@ -26,7 +26,7 @@ const (
 //	data:                        |0    pos|    end|    |
 //	before:      |<------------->|
 //
-// Reading may overwrite what is consumed: nothing may refer to it then.
+// Reading may overwrite consumed bytes: nothing may refer to them then.
 type input struct {
 	from io.Reader
 	// data has padding behind end.
@@ -34,14 +34,14 @@ type input struct {
 	pos, end int
 	// before is the number of bytes of the stream before data.
 	before int64
-	// err is what reading ended with, io.EOF for the end of the stream.
+	// err is the error that ended reading, io.EOF at the end of the stream.
 	err error
 	// lastRead is the number of bytes of the last read.
 	lastRead int
 	// limit is the largest size of a value.
 	limit int
-	// turns counts the reads before which something was consumed. most is the most
-	// that the window held during these.
+	// turns counts the reads before which bytes were consumed. most is the largest number
+	// of bytes that the window held during these.
 	turns, most int
 }
 
@@ -56,8 +56,7 @@ func newInput(from io.Reader, limit int) *input {
 // fits reports whether a value of n bytes may be read.
 func (in *input) fits(n int) bool { return n < in.limit-padding }
 
-// shrink lets a large window go, for a stream on which little follows: a watch that waits
-// for changes needs none.
+// shrink frees a large window. A watch that waits for changes, with little data, needs none.
 func (in *input) shrink() {
 	if in.end-in.pos <= smallWindow && len(in.data) > smallWindow+padding {
 		in.move(make([]byte, smallWindow+padding))
@@ -68,8 +67,8 @@ func (in *input) shrink() {
 // offset is the position in the stream.
 func (in *input) offset() int64 { return in.before + int64(in.pos) }
 
-// fill reads once more, behind what is there. It may move what isn't consumed. It returns
-// false at the end of the stream; in.err is the cause.
+// fill reads once and appends to the window. It may move bytes that aren't consumed. It
+// returns false at the end of the stream; in.err is the cause.
 func (in *input) fill() bool {
 	if in.err != nil {
 		return false
@@ -103,7 +102,7 @@ func (in *input) fill() bool {
 		// Much arrives at a time: fewer reads will do.
 		in.move(make([]byte, min(4*room, largeWindow)+padding))
 	case in.pos > 0:
-		// There is room once what is consumed has gone.
+		// Overwriting the consumed bytes makes room.
 		in.move(in.data)
 	}
 	n, err := 0, error(nil)
@@ -129,16 +128,16 @@ func (in *input) fill() bool {
 func (in *input) larger() int {
 	size := 2 * len(in.data)
 	if size > hugeWindow {
-		// What isn't written to costs nothing, and what is left behind stays until the next collection.
+		// Memory that isn't written to costs nothing, but old windows stay until the next garbage collection.
 		size *= 2
 	}
 	if size > in.limit/2 {
-		size = max(in.limit, len(in.data)+padding) // It is the last one.
+		size = max(in.limit, len(in.data)+padding) // The largest window.
 	}
 	return size - padding
 }
 
-// move makes to the window: it copies what isn't consumed to its start.
+// move makes to the window. It copies the bytes that aren't consumed to the start of it.
 func (in *input) move(to []byte) {
 	n := copy(to, in.data[in.pos:in.end])
 	in.before += int64(in.pos)
@@ -163,8 +162,8 @@ func (in *input) peek() (byte, bool) {
 	}
 }
 
-// frame reads until the JSON value at pos is there completely, looking at each byte once.
-// It returns false at the end of the stream. It doesn't check the syntax: a value that
+// frame reads until the JSON value at pos has arrived completely. It looks at each byte
+// once. It returns false at the end of the stream. It doesn't check the syntax: a value that
 // isn't well-formed may end anywhere.
 func (in *input) frame() bool {
 	var f framer

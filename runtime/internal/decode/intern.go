@@ -23,18 +23,17 @@ const (
 //
 // It is a set-associative cache, as processors have them, in which each set replaces strings
 // by the clock algorithm (second chance): a new string takes the place of the next one that
-// wasn't found since the hand was there last. So the table is bounded, strings that repeat
-// stay however many others go through, and a string that no object has any more leaves it
-// before long. The package unique would drop strings exactly then, but it wants a string to
-// look one up: the allocation that is to be saved.
+// wasn't found since the clock's hand passed it last. So the table is bounded, strings that repeat
+// stay however many others go through, and a string that no object uses any more leaves it
+// soon. The package unique would drop such a string at once, but needs a string for a look-up:
+// the allocation that is to be saved.
 type stringTable struct {
 	seed maphash.Seed
 	sets []set
-	// boxes has the strings as interfaces, those of them that were asked for so. It is nil
-	// before the first.
+	// boxes has the strings that box returned, as interfaces. It is nil before the first.
 	boxes [][ways]any
-	// states has a byte for each set: one bit for each string, which tells that it was
-	// found since the hand was there, and the hand in the bits above.
+	// states has a byte for each set: one bit for each string, set if it was found since the
+	// hand passed it, and the hand in the bits above.
 	states []uint8
 	misses int
 }
@@ -44,8 +43,8 @@ type set [ways]string
 
 const ways = 4
 
-// get returns a string of that content, if possible one that it returned before. It only
-// allocates for a new one.
+// get returns a string of that content, if possible one that it returned before. It allocates
+// only new strings.
 func (t *stringTable) get(content []byte) string {
 	n := len(content)
 	if n == 0 {
@@ -94,7 +93,7 @@ func (t *stringTable) boxed(i uint32, j int) any {
 	return *box
 }
 
-// share returns an equal string from before, or s.
+// share returns an equal string of the table, or s.
 func (t *stringTable) share(s string) string {
 	if len(s) == 0 || len(s) > longestShared {
 		return s
@@ -109,8 +108,8 @@ func (t *stringTable) share(s string) string {
 	return t.add(i, s)
 }
 
-// place returns the number of the set where a string belongs, placeBytes the same for the
-// string's content.
+// place returns the number of the set where a string belongs; placeBytes does the same for
+// bytes.
 func (t *stringTable) place(content string) uint32 {
 	if t.misses >= ways*len(t.sets) && len(t.sets) < largestTable {
 		t.grow()
@@ -132,7 +131,7 @@ func (t *stringTable) add(i uint32, s string) string {
 	return s
 }
 
-// put puts a string into a set and returns its place there. found is its bit.
+// put puts a string into a set and returns its place there. found is its bit in states.
 func (t *stringTable) put(i uint32, s string, found uint8) (j int) {
 	state := t.states[i]
 	turn := state >> ways
@@ -178,8 +177,8 @@ const (
 	// ones rarely repeat.
 	shortestValue = 8
 	longestValue  = 4 << 10
-	// Values deeper than deepestShared aren't looked for, either: the text of a value is read once for each
-	// value around it that is.
+	// Values deeper than deepestShared aren't looked for, either: a look-up reads the whole text of a value,
+	// so the text of a nested value is read once for each value around it.
 	deepestShared = 32
 	// The table begins with smallestValues buckets, and gets four times as many after as
 	// many misses as it has buckets, up to largestValues.
@@ -188,8 +187,8 @@ const (
 	// largestText is the number of bytes of text that the table keeps.
 	largestText = 2 << 20
 	// Of trials values of a field, one in eight must be found. Otherwise the next pause
-	// values aren't looked for, which would take time for nothing. Then it is tried again:
-	// the objects may have changed, and values that repeat in a long cycle are found late.
+	// values aren't looked for, to save time. Then the look-ups start again: the objects may
+	// have changed, and values that repeat in a long cycle are found late.
 	trials = 512
 	pause  = 8 * trials
 )
@@ -201,7 +200,7 @@ type valueTable struct {
 	seed    maphash.Seed
 	buckets [][2]value
 	misses  int
-	// text is how many bytes of text they have.
+	// text is the size of the texts of all values in bytes.
 	text int
 }
 
@@ -216,7 +215,7 @@ type value struct {
 // those that were found.
 type history struct{ tries, hits, pause uint32 }
 
-// isHopeless reports that the next value shouldn't be looked for.
+// isHopeless reports whether the next value shouldn't be looked for.
 func (h *history) isHopeless() bool {
 	if h.pause > 0 {
 		h.pause--
@@ -231,7 +230,7 @@ func (h *history) isHopeless() bool {
 	return h.pause > 0
 }
 
-// isShared reports whether values of a plan refer to memory, so that sharing them saves some.
+// isShared reports whether values of a plan refer to other memory, which sharing saves.
 func (p *plan) isShared() bool {
 	switch p.op {
 	case opStruct, opPointer, opSlice, opStrings, opBytes, opMap, opStringMap, opAny,
@@ -248,7 +247,7 @@ func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
 	}
 	target := reflect.NewAt(f.typ, at).Elem()
 	if !target.IsZero() {
-		// A duplicate is decoded onto what is there already.
+		// The name came before: this value is decoded onto the first.
 		return d.value(f.plan, at)
 	}
 	known, text, ok := d.lookUp(f.plan, &f.history)
@@ -271,9 +270,9 @@ func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
 	return true
 }
 
-// lookUp looks for the value that a text like the one at pos was decoded into, before it is
-// decoded: skipping it costs a fifth. If there is none, the value is still to be decoded, and
-// to be added with its text, unless that is nil. The text is a part of the window.
+// lookUp looks for a value that was decoded from the text at pos. Skipping the text takes a
+// fifth of the time of decoding it. If there is no such value, the caller must decode it, and
+// add it with the returned text, unless that is nil. The text is a part of the window.
 func (d *jsonDecoder) lookUp(p *plan, h *history) (known reflect.Value, text []byte, ok bool) {
 	start := d.pos
 	if text, ok = d.raw(); !ok {
@@ -292,7 +291,7 @@ func (d *jsonDecoder) lookUp(p *plan, h *history) (known reflect.Value, text []b
 	return known, text, true
 }
 
-// find returns the value of a plan that a text was decoded into, the zero Value if there is none.
+// find returns the value of a plan that was decoded from a text, the zero Value if there is none.
 func (v *valueTable) find(p *plan, text []byte) reflect.Value {
 	b := v.bucket(text)
 	for i := range b {
@@ -304,7 +303,7 @@ func (v *valueTable) find(p *plan, text []byte) reflect.Value {
 	return reflect.Value{}
 }
 
-// add adds a value that was looked for in vain.
+// add adds a value that wasn't found.
 func (v *valueTable) add(one value) {
 	v.misses++
 	if v.text+len(one.text) > largestText {
@@ -315,8 +314,8 @@ func (v *valueTable) add(one value) {
 	*place = one
 }
 
-// forget makes room. It removes the values that weren't found again, or all if that is too
-// little.
+// forget makes room. It removes the values that weren't found again, or all values if that
+// isn't enough.
 func (v *valueTable) forget() {
 	proven := 0
 	for i := range v.buckets {

@@ -34,7 +34,7 @@ var perKind = flag.Int("objects", 8, "random objects for each kind in differenti
 // perList is the number of objects in a list, or of consecutive events.
 const perList = 10
 
-// kinds has those of k8s.io/api and of our examples, and those that all groups share.
+// kinds has the kinds of k8s.io/api and of our examples, and those that all groups share.
 var kinds, kindCodecs = func() (*runtime.Scheme, serializer.CodecFactory) {
 	all := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -46,8 +46,7 @@ var kinds, kindCodecs = func() (*runtime.Scheme, serializer.CodecFactory) {
 	return all, serializer.NewCodecFactory(all)
 }()
 
-// objects fills objects at random. They can be encoded in JSON, since the values that some types refuse to
-// encode are left out.
+// objects fills objects at random. It leaves out the values that some types refuse to encode in JSON.
 type objects struct {
 	filler interface{ Fill(any) }
 	rand   *rand.Rand

@@ -11,11 +11,11 @@ import (
 // the list ends and List returns that error.
 type ListVisitor struct {
 	// Type, if not nil, is called once with the kind and version of the list: before the
-	// first item if they come first, else at the end. Servers write them first in lists of
-	// built-in types, and the kind behind the items in lists of custom resources.
+	// first item if they come first, otherwise at the end. Servers write them first in lists
+	// of built-in types, and the kind after the items in lists of custom resources.
 	Type func(metav1.TypeMeta) error
 	// Before, if not nil, is called before an item is decoded, when the beginning of its
-	// text is there. It may block; meanwhile nothing is read.
+	// text has arrived. It may block; meanwhile nothing is read.
 	Before func() error
 	// Decoded, if not nil, is called before Item with the size of the item's text in
 	// bytes, except for items from the cache.
@@ -28,10 +28,10 @@ type ListVisitor struct {
 var errItemsTwice = errors.New("the list has its items twice")
 
 // List decodes a list up to the end of the stream. The items that it hands over are complete,
-// but only when List returns is the list known to be valid. A list of unstructured objects must have
-// a kind.
+// but the list isn't known to be valid until List returns. A list of unstructured objects must
+// have a kind.
 //
-// An error in the list is an [Error]. An error of from is returned as it is.
+// An error in the list is an [Error]. An error of from is returned unchanged.
 func (d *Decoder) List(from io.Reader, visitor ListVisitor) (metav1.ListMeta, error) {
 	l := list{reader: reader{Decoder: d, in: newInput(from, d.maxObject)}, visitor: visitor}
 	err := l.read()
@@ -103,7 +103,7 @@ func (l *list) member() error {
 	if err != nil {
 		return err
 	}
-	// The name may be all that had arrived.
+	// The value may not have arrived yet.
 	if _, err := l.peek(); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (l *list) item() error {
 	return l.handOver(item.object, size)
 }
 
-// before calls the visitor's Before. The window keeps what it has meanwhile.
+// before calls the visitor's Before. The window keeps its content meanwhile.
 func (l *list) before() error {
 	if l.visitor.Before == nil {
 		return nil

@@ -1,7 +1,8 @@
 package decode
 
-// What an object takes in memory beside its strings, which are about as long as its text. The numbers are
-// those of Go's maps and of slices that grow, rounded up: what is collected first counts, too.
+// The costs of an object in bytes of memory, without its strings, which are about as long as its text. The
+// numbers are those of Go's maps and of slices that grow, rounded up. They include the memory in which
+// elements are collected first.
 const (
 	containerCost = 64  // a map or a slice without a type
 	elementCost   = 48  // a string or an interface in a slice
@@ -22,9 +23,10 @@ func (d *jsonDecoder) release() {
 	}
 }
 
-// tooDeep reports whether there are more messages inside each other than depth. Any value with a length may
-// be a message, so each is looked at as if it were one: a byte is the tag or length of one field at most, and
-// text that isn't a message ends soon. Groups have no length; their fields count as those of the message.
+// tooDeep reports whether messages are nested deeper than depth. Any value with a length may be a message, so
+// each is read as if it were one. That is quick: a byte is read as the tag or length of at most one field,
+// and reading text that isn't a message fails soon. Groups have no length; their fields count as those of the
+// message.
 func tooDeep(text []byte, depth int) bool {
 	for len(text) > 0 {
 		tag, n := uvarint(text)

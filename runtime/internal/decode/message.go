@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// protoDecoder decodes messages of protobuf. It shares strings with json and normalizes by
-// its plans. All streams of a [Decoder] share it, one at a time.
+// protoDecoder decodes messages of protobuf. It shares the string table of json, and
+// normalizes by the plans of json. All streams of a [Decoder] share it, one at a time.
 type protoDecoder struct {
 	json     *jsonDecoder
 	messages map[planKey]*messagePlan
@@ -32,10 +32,11 @@ func (d *protoDecoder) spend(n int) bool {
 //
 // A slice is a field that comes several times, a map a slice of messages with the fields 1 and 2.
 
-// message decodes a regular message into the value of p's type at at: what encoders write,
-// including those of later versions of the type, whose fields it skips. It returns false for
-// other messages, and leaves the value half written then: the caller asks the type's own
-// method, whose result and whose errors count. So nothing here has to be said about errors.
+// message decodes a regular message into the value of p's type at at. Regular messages are
+// those that encoders write, including encoders of later versions of the type, whose new
+// fields it skips. It returns false for other messages, and then leaves the value half
+// written: the caller calls the type's own method, whose result or error counts. So message
+// needs no errors of its own.
 func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) bool {
 	if p.own {
 		if unmarshal(reflect.NewAt(p.typ, at).Interface().(message), text) != nil {
@@ -58,7 +59,7 @@ func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) b
 			f = &p.fields[number]
 		}
 		if f.op != noOp && int(tag&7) != f.wire {
-			return false // The type's own method says what is wrong with it.
+			return false // The type's own method reports the error.
 		}
 		switch tag & 7 {
 		case wireVarint:
@@ -194,8 +195,8 @@ func (d *protoDecoder) messageField(f *messageField, to unsafe.Pointer, value, t
 	return true
 }
 
-// messageString returns a string of that content, an equal one from before if there is one.
-// Like the generated methods it doesn't check that it is UTF-8.
+// messageString returns a string of that content, if possible one that it returned before.
+// Like the generated methods it doesn't check that the string is UTF-8.
 func (d *protoDecoder) messageString(f *messageField, value []byte) string {
 	if f.unique {
 		return string(value)
@@ -204,8 +205,8 @@ func (d *protoDecoder) messageString(f *messageField, value []byte) string {
 }
 
 // another appends a zero element to a slice, and returns its address, nil if the message takes too much
-// memory. For the first element it makes room for all that follow: encoders write them behind each other,
-// and growing the slice takes 3 more allocations for a Pod.
+// memory. For the first element it makes room for all that follow: encoders write them one after the other,
+// and growing the slice would take 3 more allocations for a Pod.
 func (d *protoDecoder) another(f *messageField, to unsafe.Pointer, tag, behind []byte) unsafe.Pointer {
 	s := anySlice(to)
 	n := len(*s)
@@ -234,11 +235,11 @@ func following(tag, text []byte) (count int) {
 	return count
 }
 
-// mostExpected is the largest number of entries for which a map gets room at the first.
+// mostExpected is the largest number of entries for which a map gets room at the first entry.
 const mostExpected = 1 << 10
 
-// messageEntry decodes an entry of a map, a message of a key and a value. Like another it makes
-// room for all entries at the first, unless there are very many.
+// messageEntry decodes an entry of a map, a message of a key and a value. Like another, it makes
+// room for all entries at the first one, but for at most mostExpected.
 func (d *protoDecoder) messageEntry(f *messageField, to unsafe.Pointer, entry, tag, behind []byte) bool {
 	var parts [2][]byte
 	if !cutFields(entry, parts[:]) {
@@ -264,8 +265,8 @@ func (d *protoDecoder) messageEntry(f *messageField, to unsafe.Pointer, entry, t
 	if target.IsNil() {
 		target.Set(reflect.MakeMapWithSize(f.typ, min(1+following(tag, behind), mostExpected)))
 	}
-	// reflect copies both into the map, so that they serve for all entries. The type may
-	// contain itself: take them.
+	// reflect copies both into the map, so the same memory serves for all entries. The type may
+	// contain itself: take the memory out of f while it is in use.
 	name, value := f.key, f.value
 	f.value = reflect.Value{}
 	if !value.IsValid() {

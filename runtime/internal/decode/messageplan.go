@@ -11,12 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fieldOp is how a field of a message is decoded. noOp is for numbers that the type doesn't
-// have.
+// fieldOp is how a field of a message is decoded. noOp is for field numbers that the type
+// doesn't have.
 type fieldOp uint8
 
-// There is an op for each kind of field that types of Kubernetes have. Floats are none of them, nor
-// are fixed integers or packed fields.
+// There is an op for each kind of field that types of Kubernetes have. They have no floats, fixed
+// integers or packed fields.
 const (
 	noOp fieldOp = iota
 	boolOp
@@ -36,11 +36,11 @@ const (
 	mapOp       // of strings to messages or bytes
 )
 
-// messagePlan is what the decoder knows about the encoding of a type in protobuf. It is
-// compiled from the tags of the fields.
+// messagePlan describes the encoding of a type in protobuf. It is compiled from the tags of
+// the fields.
 type messagePlan struct {
 	typ reflect.Type
-	// own leaves messages to the type's own method. jsonPlan is to normalize the result.
+	// own leaves messages to the type's own method. Then jsonPlan is used to normalize the result.
 	own      bool
 	jsonPlan *plan
 	// fields are indexed by their numbers.
@@ -57,9 +57,9 @@ type messageField struct {
 	// element of a slice.
 	elem *messagePlan
 	size uintptr
-	// drop makes the value be skipped, unique tells that it doesn't repeat.
+	// drop means that the value is skipped, unique that it doesn't repeat.
 	drop, unique bool
-	// key and value are memory to decode an entry of a map into, invalid while in use.
+	// key and value are memory to decode an entry of a map into. value is invalid while they are in use.
 	key, value reflect.Value
 }
 
@@ -84,30 +84,30 @@ func (d *protoDecoder) messageOf(c *cut, t reflect.Type) *messagePlan {
 	return p
 }
 
-// isGenerated reports whether the method of a type should do what the tags of its fields
-// say, if all have some. In Kubernetes' own packages it was generated from them, or
-// written by hand to do the same, as that of metav1.FieldsV1 was. A program may be
-// built with other versions of them than this package is tested with, or with forks:
-// agrees has the last word.
+// isGenerated reports whether the Unmarshal method of a type is expected to follow the tags of
+// its fields, if all have one. In Kubernetes' own packages the method was generated from the
+// tags, or written by hand to do the same, as that of metav1.FieldsV1 was. But a program may be
+// built with other versions of these packages than this package is tested with, or with forks:
+// so agrees decides.
 func isGenerated(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct &&
 		(strings.HasPrefix(t.PkgPath(), "k8s.io/api/") ||
 			strings.HasPrefix(t.PkgPath(), "k8s.io/apimachinery/"))
 }
 
-// verified has what agrees found for a type, a bool by reflect.Type.
+// verified holds the results of agrees, a bool by reflect.Type.
 var verified sync.Map
 
-// agrees reports whether the plan of a type makes of each of its fields what the type's own
-// method makes of it. It is asked once for each type in a process: for pods, which have
-// 141 messages, that takes 2 ms. Messages in fields are empty here: they are verified
-// with their own types.
+// agrees reports whether the plan of a type decodes each of its fields as the type's own
+// method does. It checks a type once in a process, or once for each plan if the plan drops
+// fields: for pods, which have 141 messages, that takes 2 ms. Messages in fields are empty
+// here: they are verified with their own types.
 func (d *protoDecoder) agrees(p *messagePlan) bool {
 	if known, ok := verified.Load(p.typ); ok {
 		return known.(bool)
 	}
 	left := d.left
-	d.left = math.MaxInt // The samples are no part of the message.
+	d.left = math.MaxInt // The samples don't count as memory of the message.
 	defer func() { d.left = left }()
 	whole := true
 	for number := range p.fields {
@@ -153,7 +153,7 @@ func (d *protoDecoder) addFields(p *messagePlan, c *cut) bool {
 		sf := p.typ.Field(i)
 		tag, tagged := sf.Tag.Lookup("protobuf")
 		if !tagged && sf.Anonymous && sf.Type == reflect.TypeFor[metav1.TypeMeta]() {
-			continue // Kinds aren't in the message but around it.
+			continue // The kind is in the runtime.Unknown around the message.
 		}
 		// Some tags have the wrong wire type: the type of the field decides.
 		wire, rest, _ := strings.Cut(tag, ",")

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// normalize makes an object that its type's own method has decoded what it would be if it had
-// been decoded here: repeated strings are shared, dropped fields are cleared. It is for messages
-// in protobuf that protoDecoder leaves to the method. It follows the plans for JSON, because the
-// names to drop are those of JSON.
+// normalize is for objects in protobuf that protoDecoder leaves to the Unmarshal method of
+// their type. It makes such an object equal to one that was decoded here: repeated strings are
+// shared, dropped fields are cleared. It follows the plans for JSON, because the names to drop
+// are those of JSON.
 func (d *jsonDecoder) normalize(p *plan, at unsafe.Pointer) {
 	switch p.op {
 	case opString:

@@ -7,7 +7,7 @@ import (
 
 const (
 	// longestStep is the length of the longest name in a path, longestPath about that of the longest path.
-	// The names in maps are the server's: there is no limit for them, and they may be no text.
+	// Names in maps come from the server: their length isn't limited, and they may contain any bytes.
 	longestStep = 64
 	longestPath = 1 << 10
 
@@ -30,7 +30,7 @@ func (s *scanner) inEntry(name string) bool {
 	return s.in("[" + strconv.Quote(name) + "]")
 }
 
-// inMember is inEntry for a map without a type, whose names are mostly those of fields.
+// inMember is inEntry for an untyped map, whose names are usually those of fields.
 func (s *scanner) inMember(name string) bool {
 	if name == "" || len(name) > longestStep || strings.Trim(name, plainLetters) != "" {
 		return s.inEntry(name)

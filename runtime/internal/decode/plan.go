@@ -17,10 +17,10 @@ import (
 // op is how values of a type are decoded.
 type op uint8
 
-// Ops are chosen by the kind of a type, so that named types have those of their underlying
-// types. Where a comment names a type, the op is for slices or maps of exactly these elements.
+// Ops are chosen by the kind of a type, so that named types have the ops of their underlying
+// types. If a comment names a type, the op is for slices or maps of exactly these elements.
 const (
-	// opForeign leaves them to Kubernetes' own decoder.
+	// opForeign leaves values to Kubernetes' own decoder.
 	opForeign op = iota
 	opString
 	opBool
@@ -39,9 +39,9 @@ const (
 	opUnmarshaler
 )
 
-// plan is what the decoder knows about a type. It is compiled one level at a time: a type
-// that never occurs in the data costs nothing. A Pod has 141 types of structs, of which
-// few occur in one cluster.
+// plan describes how to decode a type. It is compiled one level at a time: a type that never
+// occurs in the data costs nothing. A Pod has 141 types of structs, of which few occur in one
+// cluster.
 //
 //	v1.Pod                 opStruct
 //	├── metadata           opStruct
@@ -52,7 +52,7 @@ const (
 type plan struct {
 	op  op
 	typ reflect.Type
-	// elem is the plan of what a pointer, slice or map holds.
+	// elem is the plan of the elements of a pointer, slice or map.
 	elem *plan
 	// fields are a struct's, without those that cut drops.
 	fields *fields
@@ -66,17 +66,17 @@ type plan struct {
 // spare is memory that a plan decodes into. The value is a slice, or an element of a map, whose key is key.
 type spare struct{ value, key reflect.Value }
 
-// plans are the plans of types, compiled when they are first asked for.
+// plans are the plans of types, compiled when they are first needed.
 type plans map[planKey]*plan
 
-// planKey is a type, and the fields to drop in one place where it stands: a PodSpec may be
-// whole in one field and not in another.
+// planKey is a type and the fields to drop from it. These differ by place: a PodSpec may be
+// complete in one field and not in another.
 type planKey struct {
 	typ reflect.Type
 	cut *cut
 }
 
-// of returns the plan of a type of which nothing is dropped.
+// of returns the plan of a type from which nothing is dropped.
 func (ps plans) of(t reflect.Type) *plan { return ps.without(nil, t) }
 
 // without returns the plan of a type without the fields that c drops.
@@ -163,8 +163,8 @@ func (ps plans) choose(p *plan, t reflect.Type) op {
 	return opForeign
 }
 
-// fieldsOf returns the fields of a struct's plan. It returns nil for a struct that only
-// Kubernetes' own decoder can decode, and the plan leaves it to that from then on.
+// fieldsOf returns the fields of a struct's plan. For a struct that only Kubernetes' own
+// decoder can decode it returns nil, and changes the plan's op to opForeign.
 func (d *jsonDecoder) fieldsOf(p *plan) *fields {
 	if p.fields == nil {
 		if p.fields = fieldsOf(p.typ); p.fields == nil {
@@ -187,8 +187,8 @@ func (d *jsonDecoder) compile(p *plan, f *field) {
 }
 
 // isUnique reports whether a field rarely has the same value in two objects. Its strings
-// stay out of the table of strings, where they would take the places of others and never be
-// found. Other names do repeat: those of containers, variables and owners.
+// aren't put into the table of strings, where they would replace others and never be found.
+// Other names do repeat: those of containers, variables and owners.
 func isUnique(t reflect.Type, name string) bool {
 	if t != reflect.TypeFor[metav1.ObjectMeta]() && t != reflect.TypeFor[Identity]() &&
 		t != reflect.TypeFor[asked]() {
@@ -204,9 +204,9 @@ func isUniqueName(name string) bool {
 
 // fields are the fields of a struct, by the names that they have in JSON.
 type fields struct {
-	// list has them in the order of the struct, which is that of encoders.
+	// list has the fields in the order of the struct, in which encoders write them.
 	list []field
-	// first is the field that the last object began with.
+	// first is the number of the field that the last object began with.
 	first int32
 	// toNormalize are the fields that normalize visits, nil before the first time.
 	toNormalize []*field
@@ -215,8 +215,8 @@ type fields struct {
 // field is a field of a struct and where its value goes.
 type field struct {
 	// quoted is the name as it stands in the text, without the first quote and with
-	// the second and the colon. word is its first eight bytes, mask which of them
-	// there are.
+	// the second and the colon. word is its first eight bytes, mask selects the bytes of
+	// word that exist.
 	quoted     string
 	word, mask uint64
 	// offset is from the struct, or from the last of the pointers that lead to
@@ -226,11 +226,11 @@ type field struct {
 	typ    reflect.Type
 	// plan is nil until the field is first met.
 	plan *plan
-	// drop makes the value be skipped.
+	// drop means that the value is skipped.
 	drop bool
-	// next is the field that followed last time.
+	// next is the number of the field that followed last time.
 	next int32
-	// history is true if values of the field are worth looking for, see share.
+	// history decides whether values of the field are worth looking for, see share.
 	history history
 }
 
@@ -242,7 +242,7 @@ type hop struct {
 	typ    reflect.Type // of the struct that it points to
 }
 
-// follow returns the struct that the pointer leads to, allocated if it was nil.
+// follow returns the struct that the pointer points to. It allocates the struct if the pointer is nil.
 func (h hop) follow(at unsafe.Pointer) unsafe.Pointer {
 	slot := anyPointer(unsafe.Add(at, h.offset))
 	if *slot == nil {
@@ -403,7 +403,7 @@ func (fs *fields) find(name []byte) (n int32, ok bool) {
 	return 0, false
 }
 
-// newFields prepares the fields for comparisons. It returns nil if one isn't decoded here.
+// newFields prepares the fields for comparisons. It returns nil if one can't be decoded here.
 func newFields(kept []candidate) *fields {
 	fs := &fields{list: make([]field, len(kept))}
 	for i, c := range kept {

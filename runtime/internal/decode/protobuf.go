@@ -19,9 +19,9 @@ import (
 // message is implemented by pointers to types with an encoding in protobuf.
 type message interface{ Unmarshal([]byte) error }
 
-// unmarshal calls the type's own method. Some of these are written by hand and panic for
-// lengths that no encoder writes: then the message is broken. So is one that is nested too deep, because a
-// full stack ends the program.
+// unmarshal calls the type's own method. Some of these methods are written by hand and panic for lengths
+// that no encoder writes: unmarshal returns an error then. It refuses messages that are nested too deep,
+// because a stack overflow ends the program.
 func unmarshal(m message, text []byte) (err error) {
 	if tooDeep(text, maxDepth) {
 		return ErrTooDeep
@@ -29,7 +29,7 @@ func unmarshal(m message, text []byte) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("proto: %T panicked", m)
-			if cause, ok := r.(goruntime.Error); ok { // Anything else may have the value.
+			if cause, ok := r.(goruntime.Error); ok { // Other panics may quote the value.
 				err = fmt.Errorf("%w: %w", err, cause)
 			}
 		}
@@ -54,7 +54,7 @@ func unmarshal(m message, text []byte) (err error) {
 //	    2: runtime.RawExtension{1: "k8s\0" runtime.Unknown{1: TypeMeta, 2: the object}}
 //	}
 //
-// Fields of messages may come in any order, and more than once, but encoders write them like this.
+// Fields of messages may come in any order, and more than once, but encoders write them in this order.
 // So items are decoded one by one while the list arrives, and events are cut without copies.
 
 // Numbers of fields in Kubernetes' messages.
@@ -78,7 +78,7 @@ func (d *Decoder) HasProtobuf() bool {
 	return isMessage(d.typ)
 }
 
-// fromProtobuf decodes an object, by the plan of its type or, if that refuses, by the type's own
+// fromProtobuf decodes an object, by the plan of its type or, if that fails, by the type's own
 // method.
 func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
 	d.mu.Lock()
@@ -197,8 +197,8 @@ func (l *protobufList) body() error {
 	return nil
 }
 
-// item decodes one item and hands it over. Items in protobuf have their length in front, so that
-// nothing has to be tried again. They are never taken from the cache.
+// item decodes one item and hands it over. Items in protobuf have their length in front, so
+// decoding is never tried again. They are never taken from the cache.
 func (l *protobufList) item(end int64) error {
 	if err := l.before(); err != nil {
 		return err
@@ -288,8 +288,8 @@ func (e *Events) protobufObject(event *Event, text []byte) (err error) {
 type parts struct{ eventType, apiVersion, kind string }
 
 // event decodes a metav1.WatchEvent and returns the content of its object, a
-// runtime.RawExtension. What encoders write is cut here, without copies; other messages are left
-// to the type's own method.
+// runtime.RawExtension. Messages as encoders write them are cut here, without copies; others
+// are left to the type's own method.
 func (p *parts) event(frame []byte) (object []byte, err error) {
 	var event [2][]byte // type and object
 	var extension [1][]byte
@@ -338,7 +338,7 @@ var (
 	errGroupEnd  = errors.New("proto: unexpected end of group")
 )
 
-// need reads until n bytes are there.
+// need reads until the window has n bytes.
 func (r *reader) need(n int) error {
 	for r.in.end-r.in.pos < n {
 		if !r.in.fill() {
@@ -383,8 +383,8 @@ func (r *reader) tag(last int32) (number int32, wire int, err error) {
 	return number, wire, err
 }
 
-// length reads a length, of at most 31 bits. What has it must not go beyond the offset limit,
-// if that isn't negative.
+// length reads a length, of at most 31 bits. The value after it must not go beyond the offset
+// limit, unless limit is negative.
 func (r *reader) length(limit int64) (int, error) {
 	n, err := r.varint()
 	if err != nil {
@@ -413,8 +413,7 @@ func (r *reader) bytes(limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// skip skips a field of a wire type. A group, which may contain others, ends where as many groups
-// have ended as have begun.
+// skip skips a field of a wire type. Groups may be nested.
 func (r *reader) skip(wire int, limit int64) error {
 	for depth := 0; ; {
 		switch wire {

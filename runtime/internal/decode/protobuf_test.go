@@ -88,8 +88,8 @@ func TestProtobuf(t *testing.T) {
 		func(l *batchv1.JobList) []batchv1.Job { return l.Items })
 }
 
-// TestMessages checks that what encoders write is decoded by the plan, whatever is dropped, with the same
-// result as by the types' own methods, which decode only the rest.
+// TestMessages checks that messages of encoders are decoded by plans, whatever is dropped, with the same
+// result as by the types' own methods, and that few plans leave messages to these methods.
 func TestMessages(t *testing.T) {
 	fill := newObjects(4)
 	own := 0

@@ -15,10 +15,10 @@ import (
 // scanner reads the tokens of JSON text.
 //
 // Its methods expect the token at pos, and leave pos behind it. They return false after an
-// error, which is in err. Most of these errors only tell that the value isn't there yet.
+// error, which is in err. Most of these errors are errMore: the value hasn't arrived completely.
 //
 // The methods read data without comparing pos with end for each byte: every loop ends in the
-// padding, and unexpected then tells an error of syntax from data that aren't there yet.
+// padding, and unexpected then distinguishes a syntax error from data that hasn't arrived.
 type scanner struct {
 	// data[pos:end] is to be decoded; padding follows.
 	data     []byte
@@ -36,7 +36,7 @@ type scanner struct {
 }
 
 var (
-	// errMore means that the data end in the middle of a value.
+	// errMore means that the data ends in the middle of a value.
 	errMore = errors.New("more data needed")
 )
 
@@ -72,8 +72,8 @@ func (s *scanner) fail(err error) bool {
 	return false
 }
 
-// unexpected records that the byte at pos can't stand there. At the end of the data, which
-// is in the padding, that is errMore if the stream goes on. It returns false.
+// unexpected records that the byte at pos isn't allowed there. At the end of the data, where
+// pos is in the padding, the error is errMore if the stream goes on. It returns false.
 func (s *scanner) unexpected(where string) bool {
 	if s.pos >= s.end {
 		if s.ended {
@@ -154,12 +154,12 @@ func (s *scanner) colon() bool {
 	return true
 }
 
-// stringEnd finds the closing quote of the string whose content starts at i. plain tells
+// stringEnd finds the closing quote of the string whose content starts at i. plain means
 // that the content needs no decoding: it has no escapes and is valid UTF-8. stringEnd
 // returns -1 after an error.
 //
-// It looks at eight bytes at once. Most of a response is in strings, names included, and
-// byte by byte a relist of known objects, which does little else, takes 1.5 times as long.
+// It looks at eight bytes at once. Most of a response is in strings, names included. Byte by
+// byte, a relist of known objects, which does little else, would take 1.5 times as long.
 // The test is "hasless" of Sean Anderson's Bit Twiddling Hacks: subtracting 1 from a byte
 // that is zero sets its high bit.
 func (s *scanner) stringEnd(i int) (end int, plain bool) {
@@ -328,8 +328,8 @@ func (s *scanner) raw() ([]byte, bool) {
 }
 
 // skip reads any value. Its syntax is checked as if it were decoded. Skipping an object
-// takes a fifth of the time of decoding it, and no memory. It has no calls of open and
-// another: with these a relist takes 7% longer.
+// takes a fifth of the time of decoding it, and no memory. skip doesn't call open and
+// another: with these calls a relist takes 7% longer.
 func (s *scanner) skip() bool {
 	switch c := s.data[s.pos]; c {
 	case '"':

@@ -162,7 +162,7 @@ func TestDifferentialDocuments(t *testing.T) {
 			compare(t, d, kinds, []byte(`{"Before":1,"`+name+`":`+doc+`,"After":[{}]}`))
 			compare(t, d, kinds,
 				[]byte(`{ "`+name+`" : `+doc+` , "Nested" : {"Kinds": {"`+name+`":`+doc+`}}}`))
-			// All pairs take a minute, so they need the flag.
+			// All pairs take a minute, so they are only tested with the flag.
 			for k := (i + j) % stride; k < len(documents); k += stride {
 				second := documents[k]
 				compare(t, d, kinds, []byte(`{"`+name+`":`+doc+`,"`+name+`":`+second+`}`))

@@ -14,7 +14,7 @@ import (
 )
 
 // TestValuesAreBounded checks that the table of values stays within its bounds, whatever is put into it, and
-// that its account of its size is right.
+// that it counts its size correctly.
 func TestValuesAreBounded(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
 	var v valueTable
@@ -50,8 +50,8 @@ func TestValuesAreBounded(t *testing.T) {
 	}
 }
 
-// TestSharingFindsLateRepetition checks that values which recur with a period of 200 are found, and so are
-// values that start to repeat after thousands of objects.
+// TestSharingFindsLateRepetition checks that values that recur with a period of 200 are found, and values
+// that start to repeat after thousands of objects.
 func TestSharingFindsLateRepetition(t *testing.T) {
 	const objects = 20_000
 	var list bytes.Buffer
@@ -104,7 +104,7 @@ func TestShareValues(t *testing.T) {
 	}
 }
 
-// TestNothingMutableIsShared checks that, without that option, no two objects share anything that can be
+// TestNothingMutableIsShared checks that, without ShareValues, no two objects share memory that can be
 // changed.
 func TestNothingMutableIsShared(t *testing.T) {
 	objects, list := deployments(100)
@@ -153,7 +153,7 @@ func scribble(v reflect.Value) {
 }
 
 // TestTables checks that the tables of strings and values stay within their bounds, whatever is put into
-// them, and find what recurs.
+// them, and find strings and values that recur.
 func TestTables(t *testing.T) {
 	var strs stringTable
 	for i := range 200_000 {
@@ -173,8 +173,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestTableKeepsWhatRepeats checks that strings which repeat are shared, whichever sets they fall into and
-// whatever else passes through: 2,000 of them, four at a time beside six that don't repeat.
+// TestTableKeepsWhatRepeats checks that repeated strings are shared, whichever sets they fall into and
+// however many others pass through: 2,000 of them, four at a time beside six that don't repeat.
 func TestTableKeepsWhatRepeats(t *testing.T) {
 	var strs stringTable
 	copies := map[*byte]bool{}

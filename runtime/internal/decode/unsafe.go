@@ -25,7 +25,7 @@ import (
 // []byte, whose length and capacity count elements and not bytes. Guards: checkLayout, at start-up; the
 // sizes, when this file is compiled. Test: TestLayout, for more types.
 //
-// Lifetime. Memory is allocated by reflect or by the language, with its type, and all stores go through
+// Lifetime. Memory is allocated by reflect or by Go itself, with its type, and all stores go through
 // typed pointers, so the garbage collector sees every reference. No pointer is ever held as an integer.
 // Test: TestCollectorSeesAll.
 //

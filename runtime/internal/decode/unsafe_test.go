@@ -107,8 +107,8 @@ func TestNothingAliasesTheInput(t *testing.T) {
 	}
 }
 
-// TestCollectorSeesAll checks, with a garbage collector that runs all the time, that it knows of everything
-// that objects refer to and that a decoder keeps for later ones.
+// TestCollectorSeesAll checks, with a garbage collector that runs all the time, that it finds all memory that
+// objects refer to and that a decoder keeps for later objects.
 func TestCollectorSeesAll(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	eachEncoding(t, func(t *testing.T, b bodies) {

@@ -15,12 +15,12 @@ import (
 // them are decoded as it decodes an UnstructuredList:
 //
 //   - An item that has neither kind nor apiVersion gets those of the list, without "List" at the end.
-//     API servers write the names of lists of custom resources in alphabetical order, items before
+//     In lists of custom resources, API servers write the names in alphabetical order, items before
 //     kind. So such an item, and all that follow it, may have to wait for the end of the list.
 //     Custom resources always have a kind, and don't wait.
-//   - A list and the object of an event must have a kind. An item needn't: with an apiVersion of its
-//     own it gets none, either.
-//   - Values of any type are accepted. A kind that isn't a string is none.
+//   - A list and the object of an event must have a kind. An item needn't: if it has an apiVersion
+//     but no kind, it stays without a kind.
+//   - Values of any type are accepted. A kind that isn't a string counts as none.
 
 var unstructuredType = reflect.TypeFor[unstructured.Unstructured]()
 
@@ -43,15 +43,14 @@ func (d *jsonDecoder) unstructured(c *cut) (*unstructured.Unstructured, bool) {
 	return u, d.mismatched(d.plans.of(reflect.TypeFor[map[string]any]()))
 }
 
-// hasKind reports whether an object with these values for kind and apiVersion has a kind as far as
-// apimachinery is concerned, for which an apiVersion that can't be parsed is none, and neither then
-// is the kind.
+// hasKind reports whether apimachinery finds a kind in an object with these values for kind and
+// apiVersion. If it can't parse the apiVersion, it ignores the kind, too.
 func hasKind(kind, apiVersion string) bool {
 	_, err := schema.ParseGroupVersion(apiVersion)
 	return err == nil && kind != ""
 }
 
-// stringIn returns the string of that name, empty if there is something else.
+// stringIn returns the string of that name, empty if there is none or another type.
 func stringIn(m map[string]any, name string) string {
 	s, _ := m[name].(string)
 	return s
@@ -66,7 +65,7 @@ func (d *jsonDecoder) checkKind(object any) bool {
 	return true
 }
 
-// unstructuredList is what a list of unstructured objects knows of its kind.
+// unstructuredList is what is known so far of the kind of a list of unstructured objects.
 type unstructuredList struct {
 	hasKind, hasVersion bool
 	// kind and version are those for items, as interfaces: all items share these.
@@ -77,8 +76,8 @@ type unstructuredList struct {
 	waiting []found
 }
 
-// unstructuredMember decodes a member of a list other than its items. The last one of a name counts,
-// unless the one before had an effect already.
+// unstructuredMember decodes a member of a list other than its items. If a name comes twice, the
+// second value counts; it is an error if a different first one was used already.
 func (l *list) unstructuredMember(name string) error {
 	var value any
 	err := l.try(func(d *jsonDecoder) (ok bool) {
@@ -105,7 +104,7 @@ func (l *list) unstructuredMember(name string) error {
 	return nil
 }
 
-// untypedListMeta returns the metadata of a list, without what has the wrong type.
+// untypedListMeta returns the metadata of a list, without values of the wrong type.
 func untypedListMeta(metadata any) metav1.ListMeta {
 	list := unstructured.UnstructuredList{Object: map[string]any{"metadata": metadata}}
 	typed := metav1.ListMeta{
@@ -123,8 +122,8 @@ func untypedListMeta(metadata any) metav1.ListMeta {
 	return typed
 }
 
-// waits reports whether an item, which is cached if known, has to wait for the end of the list, and
-// keeps it then.
+// waits reports whether an item has to wait for the end of the list. Then it keeps the item. known
+// means that the item is from the cache.
 func (l *list) waits(item any, known bool) bool {
 	if len(l.untyped.waiting) == 0 && (known || l.inherit(item)) {
 		return false
@@ -133,8 +132,8 @@ func (l *list) waits(item any, known bool) bool {
 	return true
 }
 
-// inherit gives an item that has neither kind nor version those of the list. It returns false if they
-// may still come.
+// inherit gives an item that has neither kind nor version those of the list. It returns false if the
+// list's may still come.
 func (l *list) inherit(item any) bool {
 	u, ok := item.(*unstructured.Unstructured)
 	if !ok || stringIn(u.Object, "kind") != "" || stringIn(u.Object, "apiVersion") != "" {
@@ -154,8 +153,7 @@ func (l *list) inherit(item any) bool {
 	return true
 }
 
-// endUnstructured checks the kind of a list that has been read, and hands over the items that waited
-// for it.
+// endUnstructured checks the kind of a list at its end, and hands over the items that waited for it.
 func (l *list) endUnstructured() error {
 	if !hasKind(l.typ.Kind, l.typ.APIVersion) {
 		return l.failed(errNoKind)

@@ -20,7 +20,7 @@ func newUnstructured(opts Options) *Decoder {
 	return New(reflect.TypeFor[*unstructured.Unstructured](), opts)
 }
 
-// compareUnstructured holds one object to apimachinery's decoder.
+// compareUnstructured compares the decoding of one object with apimachinery's decoder.
 func compareUnstructured(t *testing.T, d *Decoder, data []byte) {
 	t.Helper()
 	want := &unstructured.Unstructured{}
@@ -51,8 +51,8 @@ func oneUnstructured(d *Decoder, data []byte) (any, error) {
 	return object, err
 }
 
-// compareUnstructuredList holds a list to apimachinery's decoder. A list that has something twice may be
-// refused.
+// compareUnstructuredList compares the decoding of a list with apimachinery's decoder. A list that has its
+// items, its kind or its version twice may be refused.
 func compareUnstructuredList(t *testing.T, d *Decoder, data []byte, from io.Reader) {
 	t.Helper()
 	want := &unstructured.UnstructuredList{}
@@ -176,7 +176,7 @@ func TestUnstructuredDocuments(t *testing.T) {
 	}
 }
 
-// Depth counts from the beginning of a list.
+// TestUnstructuredDepth checks that depth counts from the beginning of a list.
 func TestUnstructuredDepth(t *testing.T) {
 	d := newUnstructured(Options{})
 	for n := maxDepth - 4; n <= maxDepth+1; n++ {
@@ -189,8 +189,8 @@ func TestUnstructuredDepth(t *testing.T) {
 	}
 }
 
-// TestUnstructuredKinds holds objects, lists and watches of every kind, decoded as unstructured ones, to
-// what apimachinery's decoder gives.
+// TestUnstructuredKinds compares objects, lists and watches of every kind, decoded as unstructured objects,
+// with the results of apimachinery's decoder.
 func TestUnstructuredKinds(t *testing.T) {
 	fill := newObjects(7)
 	eachKind(t, "", 200, func(t *testing.T, gvk schema.GroupVersionKind, typ reflect.Type) {

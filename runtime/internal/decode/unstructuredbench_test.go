@@ -12,7 +12,7 @@ import (
 	kubejson "k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// unstructuredOptions are those that are measured.
+// unstructuredOptions are the options that are measured.
 var unstructuredOptions = []struct {
 	name string
 	Options
@@ -54,7 +54,7 @@ func BenchmarkUnstructuredList(b *testing.B) {
 	})
 }
 
-// BenchmarkUnstructuredEvents decodes a watch of as many.
+// BenchmarkUnstructuredEvents decodes a watch of 1,000 custom resources.
 func BenchmarkUnstructuredEvents(b *testing.B) {
 	_, _, watch := customResources(1000)
 	for _, test := range unstructuredOptions {
@@ -111,7 +111,7 @@ func BenchmarkUnstructuredHeap(b *testing.B) {
 			runtime.KeepAlive(kept)
 		}
 		b.ReportMetric(live/n, "live-B/object")
-		b.ReportMetric(0, "ns/op") // What it takes to measure that is of no interest.
+		b.ReportMetric(0, "ns/op") // The time of the measurement is of no interest.
 	}
 	for _, test := range unstructuredOptions {
 		b.Run(test.name, func(b *testing.B) {

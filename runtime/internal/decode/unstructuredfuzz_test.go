@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// FuzzUnstructured: what apimachinery's decoder takes for an unstructured object, or for a list of them,
-// gives the same, whatever the reads and whatever came before; what it refuses is refused. The one
-// exception is a list that has its items, its kind or its version twice.
+// FuzzUnstructured checks that text that apimachinery's decoder accepts as an unstructured object, or as a
+// list of them, has the same result, however it is cut into reads and whatever came before, and that text
+// that it refuses is refused. The one exception is a list that has its items, its kind or its version twice.
 func FuzzUnstructured(f *testing.F) {
 	objects, list, _ := customResources(2)
 	f.Add(objects[0], byte(0))
@@ -21,7 +21,7 @@ func FuzzUnstructured(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, most byte) {
 		for _, opts := range []Options{{}, {ShareValues: true}} {
 			d := newUnstructured(opts)
-			for range 2 { // The second time with what the first has left to share.
+			for range 2 { // The second time with shared values of the first.
 				compareUnstructured(t, d, data)
 				var from io.Reader = bytes.NewReader(data)
 				if most > 0 {

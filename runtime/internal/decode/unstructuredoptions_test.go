@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// without removes what a path to drop leads to.
+// without removes the fields that a path to drop leads to.
 func without(v any, path []string) {
 	switch v := v.(type) {
 	case []any:
@@ -55,7 +55,8 @@ func (o objects) pathIn(v any) string {
 	}
 }
 
-// Dropped fields of unstructured objects are those that can be removed later.
+// TestUnstructuredDrop checks that dropping fields of unstructured objects is the same as removing them after
+// decoding.
 func TestUnstructuredDrop(t *testing.T) {
 	fill := newObjects(8)
 	eachKind(t, runtime.ContentTypeJSON, 145, func(t *testing.T, gvk schema.GroupVersionKind, typ reflect.Type) {
@@ -119,8 +120,8 @@ func mutables(objects []*unstructured.Unstructured) (all []uintptr) {
 	return all
 }
 
-// Only with ShareValues are maps and slices in several objects, and then equal ones are. Strings always
-// are.
+// TestUnstructuredShares checks that objects share equal maps and slices with ShareValues, and none without
+// it. They always share strings.
 func TestUnstructuredShares(t *testing.T) {
 	objects, list, _ := customResources(300)
 	for _, share := range []bool{false, true} {
@@ -144,7 +145,7 @@ func TestUnstructuredShares(t *testing.T) {
 	}
 }
 
-// Strings and integers that repeat take no memory in later objects.
+// TestUnstructuredBoxes checks that repeated strings and integers take no memory in later objects.
 func TestUnstructuredBoxes(t *testing.T) {
 	d := newUnstructured(Options{})
 	object := []byte(`{"kind":"K","a":"a string","b":123456,"c":true,"e":["x","y"],"f":{}}`)
@@ -162,7 +163,7 @@ func TestUnstructuredBoxes(t *testing.T) {
 	}
 }
 
-// The interfaces of strings stay right, however the table grows.
+// TestBoxes checks that the interfaces of strings stay correct while the table grows.
 func TestBoxes(t *testing.T) {
 	var strs stringTable
 	for i := range 100_000 {
@@ -181,7 +182,8 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
-// A relist hands over what is known. What can't be known is decoded, whatever it has for a name.
+// TestUnstructuredKnown checks that a relist hands over cached objects. Objects that can't be cached are
+// decoded, whatever value they have as a name.
 func TestUnstructuredKnown(t *testing.T) {
 	odd := `{"apiVersion":"db.example.com/v1","kind":"Database","metadata":{"name":5}}`
 	_, list, _ := customResources(20)
@@ -218,7 +220,7 @@ func TestUnstructuredKnown(t *testing.T) {
 	}
 }
 
-// The initial events of a watch bring what is known, too.
+// TestUnstructuredKnownEvents checks that the initial events of a watch hand over cached objects, too.
 func TestUnstructuredKnownEvents(t *testing.T) {
 	_, _, watch := customResources(2)
 	cached := &unstructured.Unstructured{}
@@ -233,8 +235,8 @@ func TestUnstructuredKnownEvents(t *testing.T) {
 	}
 }
 
-// An item without a kind waits for that of the list, with all that follow. Sizes are charged as they
-// are read, and a cached item isn't touched.
+// TestUnstructuredItemsWait checks that an item without a kind, and all items after it, wait for the kind of
+// the list. Sizes are charged when items are read, and a cached item isn't changed.
 func TestUnstructuredItemsWait(t *testing.T) {
 	cached := &unstructured.Unstructured{Object: map[string]any{"cached": true}}
 	list := `{"items":[{"kind":"A","n":1},{"n":2},{"kind":"B","n":3},{"metadata":{"name":"cached"}}],` +
@@ -262,7 +264,8 @@ func TestUnstructuredItemsWait(t *testing.T) {
 	}
 }
 
-// What is no string in a list's metadata is left out, as by the accessors of an UnstructuredList.
+// TestUnstructuredListMeta checks that values of the wrong type in a list's metadata are left out, as by the
+// accessors of an UnstructuredList.
 func TestUnstructuredListMeta(t *testing.T) {
 	list := `{"kind":"KList","metadata":{"resourceVersion":"5","continue":7,"shardInfo":{"selector":"x"}}}`
 	_, _, meta, err := listUnstructured(newUnstructured(Options{}), strings.NewReader(list))
@@ -272,7 +275,7 @@ func TestUnstructuredListMeta(t *testing.T) {
 	}
 }
 
-// Errors of a watch are Statuses for unstructured objects, too.
+// TestUnstructuredStatus checks that errors of a watch of unstructured objects are Statuses, too.
 func TestUnstructuredStatus(t *testing.T) {
 	events := newUnstructured(Options{}).Events(strings.NewReader(
 		`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","code":410}}` +
@@ -285,7 +288,8 @@ func TestUnstructuredStatus(t *testing.T) {
 	}
 }
 
-// What a decoder keeps to collect members doesn't refer to objects, nor stay large.
+// TestUnstructuredStacks checks that the memory in which a decoder collects members doesn't refer to objects,
+// and doesn't stay large.
 func TestUnstructuredStacks(t *testing.T) {
 	d := newUnstructured(Options{})
 	for _, text := range []string{string(customResource(1)), `{"kind":"K","a":[1,2,3],"b":[{"c":1},`} {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Values without a type take most of their memory for what the language needs to hold them: 336 bytes
-// for a map of one to eight names, 16 for a string in an interface, 8 for an integer. The maps are each
-// object's own. What is in them is shared where it can't be changed.
+// Most of the memory of untyped values is what Go needs to hold them: 336 bytes for a map of one to eight
+// names, 16 for a string in an interface, 8 for an integer. Objects don't share maps, unless
+// Options.ShareValues is set. They share strings and integers, which can't be changed.
 
 // member is a name of a map without a type, and its value.
 type member struct {
@@ -17,7 +17,7 @@ type member struct {
 	value any
 }
 
-// part is what a map is in an object.
+// part is the role of a map in an object.
 type part uint8
 
 const (
@@ -37,7 +37,7 @@ const (
 )
 
 // untyped decodes any value as a map[string]any, []any, string, bool, int64, float64 or
-// nil, without what c drops. Steps of the paths to drop are the names in maps.
+// nil, without the fields that c drops. Steps of the paths to drop are the names in maps.
 func (d *jsonDecoder) untyped(c *cut) (any, bool) {
 	switch first := d.data[d.pos]; first {
 	case '"':
@@ -68,7 +68,7 @@ func (d *jsonDecoder) untyped(c *cut) (any, bool) {
 	}
 }
 
-// untypedNumber returns an int64 if text is an integer that fits, else a float64.
+// untypedNumber returns an int64 if text is an integer that fits, otherwise a float64.
 func (d *jsonDecoder) untypedNumber(text []byte) (any, bool) {
 	if n, ok := integer(text); ok {
 		return d.boxInt(n), true
@@ -80,13 +80,13 @@ func (d *jsonDecoder) untypedNumber(text []byte) (any, bool) {
 	return f, true
 }
 
-// integer returns the integer that a number in JSON is, if it is one and fits. [strconv.ParseInt] alone
-// would allocate an error for each float.
+// integer parses a number in JSON if it is an integer that fits. [strconv.ParseInt] alone would allocate an
+// error for each float.
 func integer(text []byte) (n int64, ok bool) {
 	for i, c := range text {
 		switch {
 		case isDigit(c):
-			n = n*10 + int64(c-'0') // Wrong if there are many digits: see below.
+			n = n*10 + int64(c-'0') // It may overflow if there are many digits: see below.
 		case i > 0 || c != '-':
 			return 0, false
 		}
@@ -104,7 +104,7 @@ func integer(text []byte) (n int64, ok bool) {
 // boxInt returns an integer as an interface, if possible one that it returned before.
 func (d *jsonDecoder) boxInt(n int64) any {
 	if 0 <= n && n < 256 {
-		return n // The language has all of these.
+		return n // Go doesn't allocate for these.
 	}
 	if d.ints == nil {
 		d.ints = new([knownInts]any)
@@ -117,7 +117,7 @@ func (d *jsonDecoder) boxInt(n int64) any {
 }
 
 // untypedMap decodes a map. Its members are collected first, so that it is allocated once, in its
-// final size. The last one of a name counts.
+// final size. Of members with the same name the last one counts.
 func (d *jsonDecoder) untypedMap(c *cut, is part) (m map[string]any, ok bool) {
 	if !d.spend(containerCost) {
 		return nil, false
@@ -134,7 +134,7 @@ func (d *jsonDecoder) untypedMap(c *cut, is part) (m map[string]any, ok bool) {
 			m[collected[i].name] = collected[i].value
 		}
 	}
-	// What was collected must not be kept alive.
+	// The stack must not keep the members alive.
 	clear(d.members[start:])
 	if d.members = d.members[:start]; start == 0 && cap(d.members) > largestStack {
 		d.members = nil
@@ -200,7 +200,7 @@ func (d *jsonDecoder) shareUntyped(name string, c *cut, is part) (any, bool) {
 	if d.depth > deepestShared || h.isHopeless() {
 		return d.untypedContainer(c, is)
 	}
-	// A plan of its own for each cut: without other names, the same text is another value.
+	// Each cut has its own plan: with other names dropped, the same text is another value.
 	p := d.plans.without(c, reflect.TypeFor[any]())
 	known, text, ok := d.lookUp(p, h)
 	if !ok {
@@ -216,7 +216,7 @@ func (d *jsonDecoder) shareUntyped(name string, c *cut, is part) (any, bool) {
 	return decoded, ok
 }
 
-// historyOf returns the history of the members of a name, wherever they are.
+// historyOf returns the history of all members with a name, wherever they are in an object.
 func (d *jsonDecoder) historyOf(name string) *history {
 	h := d.histories[name]
 	if h != nil {

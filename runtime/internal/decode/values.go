@@ -16,10 +16,10 @@ import (
 // jsonDecoder decodes values of JSON text. All streams of a [Decoder] share it, one at a
 // time.
 //
-// Its methods take the plan of a type and the address of a value of that type, which may
-// have content: a duplicate of a name is decoded onto the value before. They return false
-// after an error, and leave the value half written then. Where a rare case would need much
-// code, they call foreign.
+// Its methods take the plan of a type and the address of a value of that type. The value may
+// have content: if a name comes twice, the second value is decoded onto the first. They return
+// false after an error, and then leave the value half written. For rare cases that would need
+// much code, they call foreign.
 type jsonDecoder struct {
 	scanner
 	// left is how many bytes of memory the object may still take, beside its strings.
@@ -34,19 +34,19 @@ type jsonDecoder struct {
 	// pairs collects the strings of a slice or a map until their number is known, so
 	// that each is allocated once, in its final size.
 	pairs []string
-	// members and elements collect what a map or a slice without a type has, as pairs does.
+	// members and elements do the same for untyped maps and slices.
 	members  []member
 	elements []any
 	// ints holds integers as interfaces.
 	ints *[knownInts]any
-	// histories has what looking for maps and slices without a type has found, by their
-	// names. otherHistory is for names beyond its bound.
+	// histories are those of untyped maps and slices, by their names in the map around them.
+	// otherHistory is for the names beyond mostHistories.
 	histories    map[string]*history
 	otherHistory history
-	// identity is that of the object that was looked for last. It is here because a
+	// identity is that of the object that was looked up last. It is here because a
 	// local variable would be allocated for each object.
 	identity identity
-	// asked is what was asked for last, here for the same reason.
+	// asked is what isWanted read last. It is here for the same reason.
 	asked asked
 }
 
@@ -89,7 +89,7 @@ func (d *jsonDecoder) value(p *plan, at unsafe.Pointer) bool {
 }
 
 // mismatched records that p's type can't hold a value of this kind. The value is skipped
-// first, so that text that isn't JSON is reported as that.
+// first, so that malformed JSON is reported as such.
 func (d *jsonDecoder) mismatched(p *plan) bool {
 	kind := "number"
 	switch d.data[d.pos] {
@@ -130,7 +130,7 @@ func (d *jsonDecoder) string(p *plan, to *string) bool {
 	return d.mismatched(p)
 }
 
-// text returns a string of that content, an equal one from before if there is one.
+// text returns a string of that content, if possible one that it returned before.
 func (d *jsonDecoder) text(p *plan, content []byte) string {
 	if p.unique {
 		return string(content)
@@ -158,7 +158,7 @@ func (d *jsonDecoder) bool(p *plan, to *bool) bool {
 	return d.mismatched(p)
 }
 
-// numeral reads the number at pos. It returns nil for null, which leaves numbers alone.
+// numeral reads the number at pos. It returns nil for null, which doesn't change numbers.
 func (d *jsonDecoder) numeral(p *plan) (text []byte, ok bool) {
 	switch c := d.data[d.pos]; {
 	case c == '-' || isDigit(c):
@@ -197,7 +197,7 @@ func (d *jsonDecoder) int(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
-// parseInt is [strconv.ParseInt], which would copy text of any length.
+// parseInt is [strconv.ParseInt] for text of limited length, because the text is copied.
 func parseInt(text []byte) (int64, error) {
 	if len(text) > longestInt {
 		return 0, strconv.ErrRange
@@ -241,7 +241,7 @@ func (d *jsonDecoder) float(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
-// pointer decodes into what a pointer points to. A duplicate goes into the same value.
+// pointer decodes into the value that a pointer points to. If the name came before, that is the same value.
 func (d *jsonDecoder) pointer(p *plan, at unsafe.Pointer) bool {
 	slot := anyPointer(at)
 	if d.data[d.pos] == 'n' {
@@ -376,8 +376,8 @@ func (d *jsonDecoder) unmarshaler(p *plan, at unsafe.Pointer) bool {
 	return true
 }
 
-// foreign decodes a value by Kubernetes' own decoder: types that have no plan, and
-// duplicates of names, which are decoded onto what is there.
+// foreign decodes a value by Kubernetes' own decoder. It is for types without a plan, and
+// for the second value of a name that comes twice, which is decoded onto the first.
 func (d *jsonDecoder) foreign(p *plan, at unsafe.Pointer) bool {
 	text, ok := d.raw()
 	if !ok {
@@ -392,7 +392,7 @@ func (d *jsonDecoder) foreign(p *plan, at unsafe.Pointer) bool {
 // refused records that a method of a type, or Kubernetes' decoder, refused a value. It returns false.
 func (d *jsonDecoder) refused(t reflect.Type, err error) bool { return d.fail(&refusal{t, err}) }
 
-// refusal is an error that doesn't quote the value, which may be a secret. The error that it unwraps to may.
+// refusal is an error that doesn't quote the value, which may be a secret. The wrapped error may quote it.
 type refusal struct {
 	typ reflect.Type
 	err error
@@ -407,8 +407,8 @@ func (e *refusal) Unwrap() error { return e.err }
 // anything decodes into an interface without methods.
 func (d *jsonDecoder) anything(p *plan, to *any) bool {
 	if *to != nil && reflect.TypeOf(*to).Kind() == reflect.Pointer {
-		// As in encoding/json, a duplicate is decoded into what the interface
-		// points to.
+		// The name came before: as in encoding/json, this value is decoded into the value
+		// that the interface points to.
 		return d.foreign(p, unsafe.Pointer(to))
 	}
 	v, ok := d.untyped(nil)

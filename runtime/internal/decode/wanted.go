@@ -14,20 +14,21 @@ type asked struct {
 	ResourceVersion string `json:"resourceVersion"`
 }
 
-// convincing is how many wanted objects in a row show that the server sends no others.
+// After convincing wanted objects in a row the server is assumed to send only such objects.
 const convincing = 16
 
 // ifWanted decodes the object at d's position, or skips it if it isn't wanted.
 //
-// It looks at the metadata first. Where all objects are wanted that is in vain, and makes decoding take a
-// quarter longer. So after some wanted objects in a row it decodes the next one first, and asks then.
+// It reads the metadata first. If all objects are wanted, that is wasted, and makes decoding take a quarter
+// longer. So after convincing wanted objects in a row it decodes the next object first, and then checks
+// whether it is wanted.
 func (r *reader) ifWanted(d *jsonDecoder, want func(namespace, uid string) bool) (f found, ok bool) {
 	start := d.place()
 	if r.keepsAsked && r.inARow >= convincing {
 		if f, ok = r.decodeFirst(d, want); ok || d.err == errMore {
 			return f, ok
 		}
-		// It may be one that isn't wanted, and too large.
+		// The error, such as ErrTooLarge, doesn't matter if the object isn't wanted.
 		d.goBack(start)
 	}
 	switch wanted, ok := d.isWanted(want); {
@@ -38,13 +39,13 @@ func (r *reader) ifWanted(d *jsonDecoder, want func(namespace, uid string) bool)
 		return found{skipped: true, version: d.asked.ResourceVersion}, true
 	}
 	r.inARow++
-	// What has no metadata may be an unstructured object all the same, or fails again.
+	// After an error in the metadata, too: an unstructured object may be valid, others fail again.
 	d.goBack(start)
 	f.object, ok = r.object(d)
 	return f, ok
 }
 
-// decodeFirst decodes an object and asks whether it was wanted.
+// decodeFirst decodes an object, and then checks whether it is wanted.
 func (r *reader) decodeFirst(d *jsonDecoder, want func(namespace, uid string) bool) (f found, ok bool) {
 	object, ok := r.object(d)
 	if !ok {
@@ -94,8 +95,8 @@ func (d *jsonDecoder) isWanted(want func(namespace, uid string) bool) (wanted, o
 }
 
 // wantsMessage reports whether an object in protobuf is wanted, and its version if it isn't. Fields have
-// their lengths in front, so that this costs little. What it can't read is wanted: decoding says what is
-// wrong with it.
+// their lengths in front, so that this costs little. A message that it can't read counts as wanted: decoding
+// it reports what is wrong.
 func (r *reader) wantsMessage(
 	text []byte, want func(namespace, uid string) bool,
 ) (wanted bool, version string) {
@@ -126,10 +127,11 @@ const (
 	metadataNamespace, metadataUID, metadataVersion = 3, 5, 6
 )
 
-// messageMetadata has fields of a metav1.ObjectMeta by their numbers.
+// messageMetadata holds fields of a metav1.ObjectMeta by their numbers.
 type messageMetadata [metadataVersion + 1][]byte
 
-// read reads a message. Metadata that comes twice is merged. It returns false for what encoders don't write.
+// read reads a message. Metadata that comes twice is merged. It returns false for a message that encoders
+// don't write.
 func (m *messageMetadata) read(text []byte) bool {
 	if text == nil {
 		return false
@@ -176,8 +178,8 @@ func cutField(text []byte) (number uint64, value, behind []byte, ok bool) {
 	return number, nil, text[n:], true
 }
 
-// metadataOf reports whether a type has the metadata of objects of Kubernetes, and the number that they have
-// in messages, 0 for none.
+// metadataOf reports whether a type has the metadata of Kubernetes' objects, and the field's number in
+// protobuf, 0 if it has none.
 func metadataOf(t reflect.Type) (number int, ok bool) {
 	if t.Kind() != reflect.Struct || !reflect.PointerTo(t).Implements(reflect.TypeFor[metav1.Object]()) {
 		return 0, false
@@ -190,7 +192,7 @@ func metadataOf(t reflect.Type) (number int, ok bool) {
 	return number, true
 }
 
-// keepsAsked reports whether c leaves what wanted objects are known by.
+// keepsAsked reports whether c keeps the fields of asked.
 func (c *cut) keepsAsked() bool {
 	in := c.of("metadata")
 	return !c.drops("metadata") && !in.drops("namespace") && !in.drops("uid") && !in.drops("resourceVersion")
@@ -201,7 +203,7 @@ type place struct{ pos, depth int }
 
 func (d *jsonDecoder) place() place { return place{d.pos, d.depth} }
 
-// goBack makes the decoder try again.
+// goBack resets the decoder to a place before an error.
 func (d *jsonDecoder) goBack(to place) {
 	d.pos, d.depth = to.pos, to.depth
 	d.err, d.path = nil, d.path[:0]

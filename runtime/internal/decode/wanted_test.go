@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// wantsThird says that every third object of customResources is wanted. It looks at all that it is given.
+// wantsThird reports every third object of customResources as wanted. It panics for other arguments.
 func wantsThird(namespace, uid string) bool {
 	var team, n int
 	fmt.Sscanf(namespace, "team-%d", &team)
@@ -26,7 +26,8 @@ func wantsThird(namespace, uid string) bool {
 }
 
 // TestWanted checks, for lists and watches, typed, of metadata and unstructured, and in pieces of any size,
-// that exactly the wanted objects are decoded, as without the hook, and that the versions of others are told.
+// that exactly the wanted objects are decoded, as without the hook, and that the versions of others are
+// reported.
 func TestWanted(t *testing.T) {
 	const n = 20
 	_, list, events := customResources(n)
@@ -123,8 +124,8 @@ func asJSON(objects []any) string {
 	return string(text)
 }
 
-// TestWantedAllocations checks that a list of unwanted objects allocates next to nothing for each, and one of
-// wanted objects not much more than without the hook.
+// TestWantedAllocations checks that a list of unwanted objects allocates next to nothing for each of them,
+// and a list of wanted objects not much more than without the hook.
 func TestWantedAllocations(t *testing.T) {
 	const n = 200
 	_, list, _ := customResources(n)
@@ -141,7 +142,7 @@ func TestWantedAllocations(t *testing.T) {
 	}
 	none := allocations(func(_, _ string) bool { return false })
 	all := allocations(func(_, _ string) bool { return true })
-	// A UID and a version each, and what the stream takes. Looking at each wanted one first would take 2*n.
+	// A UID and a version each, and the stream's own. Checking each wanted object first would take 2*n.
 	if plain := allocations(nil); none > 3*n || all > plain+n {
 		t.Errorf("%v allocations for unwanted objects, %v for wanted ones, %v without the hook",
 			none, all, plain)

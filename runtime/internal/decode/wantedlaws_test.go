@@ -20,8 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// TestWantedRuns checks that a list and a watch are the same as without the hook but for the unwanted
-// objects, whatever is wanted, also when nearly all is: then objects are decoded before they are asked for.
+// TestWantedRuns checks that a list and a watch are the same as without the hook except for the unwanted
+// objects, whatever is wanted, also if nearly all objects are: then they are decoded before the hook is
+// called.
 func TestWantedRuns(t *testing.T) {
 	const n = 200
 	texts, list, events := customResources(n)
@@ -99,8 +100,8 @@ func uidOf(text []byte) string {
 	return string(uid)
 }
 
-// TestWantedOddities: an unwanted object that takes too much memory isn't decoded, also after many wanted
-// ones. Metadata that comes twice counts as it is decoded.
+// TestWantedOddities checks that an unwanted object that takes too much memory isn't decoded, also after many
+// wanted ones, and that metadata that comes twice is merged, as in decoding.
 func TestWantedOddities(t *testing.T) {
 	good := `{"metadata":{"namespace":"ours","uid":"u","name":"n"}}`
 	var items []string
@@ -132,8 +133,8 @@ func TestWantedOddities(t *testing.T) {
 
 var uids = []types.UID{"u-even", "u-odd"}
 
-// TestWantedKinds compares lists and watches of every kind that has messages, of which half of the objects
-// are wanted, with what is left of all.
+// TestWantedKinds compares lists and watches of every kind that has messages, half of whose objects are
+// wanted, with the wanted half of all objects.
 func TestWantedKinds(t *testing.T) {
 	fill := newObjects(6)
 	eachKind(t, runtime.ContentTypeProtobuf, 145,
@@ -191,7 +192,7 @@ func TestWantedKinds(t *testing.T) {
 		})
 }
 
-// watchOdd checks a watch of objects, of which those at odd places are wanted.
+// watchOdd checks a watch of objects, of which those at odd positions are wanted.
 func (w *wire) watchOdd(t *testing.T, fill objects, all []runtime.Object, odd func(_, _ string) bool) {
 	var body bytes.Buffer
 	encoder := eventEncoder(&body, w.info, w.encoder)

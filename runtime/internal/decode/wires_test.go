@@ -15,7 +15,7 @@ var wiresPerKind = flag.Int("wires", 20, "random messages in protobuf for each k
 // wires makes random messages from a type's plan: regular ones, and ones that no encoder writes.
 type wires struct {
 	objects
-	// odd is how often something is wrong, one time in so many; 0 is never.
+	// odd is how rarely something is wrong: one time in odd times; 0 is never.
 	odd int
 }
 
@@ -162,7 +162,7 @@ func (w *wires) content(f *messageField, depth int) []byte {
 	return w.text()
 }
 
-// entry returns an entry of a map, sometimes with too much in it, or too little.
+// entry returns an entry of a map, sometimes with too many or too few fields.
 func (w *wires) entry(f *messageField, depth int) []byte {
 	value := w.text()
 	if f.elem != nil && depth > 0 {
@@ -206,8 +206,8 @@ func (w *wires) own(typ reflect.Type) []byte {
 	return text
 }
 
-// TestWires checks that what the plan of a message accepts, the type's own method accepts as well, and that
-// both result in the same object, which doesn't refer to the message's memory.
+// TestWires checks that a message that its plan accepts is accepted by the type's own method as well, and
+// that both result in the same object, which doesn't refer to the message's memory.
 func TestWires(t *testing.T) {
 	w := &wires{objects: newObjects(6)}
 	seen, taken := 0, 0

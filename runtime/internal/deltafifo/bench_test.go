@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Every benchmark uses the queue as informers do, whose sink fills it and whose writer pops from it, and
+// Every benchmark uses the queue as informers do (their sink fills it, their writer pops from it), and
 // compares it with the queue of client-go's informers over the same objects.
 //
 //	go test -run '^$' -bench . -benchmem -count 5 ./runtime/internal/deltafifo

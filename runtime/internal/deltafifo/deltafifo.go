@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// DeltaFIFO is a queue of deltas between the goroutines that learn of changes and
-// the one that stores them; client-go's type of that name is another one. Appending
-// never blocks, and any number of goroutines may append; see PopBatch for who may take.
+// DeltaFIFO is a queue of deltas between the goroutines that receive changes and the one
+// that stores them. It isn't client-go's type of that name. Appending never blocks. Any
+// number of goroutines may append, but only one at a time may call PopBatch.
 type DeltaFIFO[K comparable] struct {
 	mu sync.Mutex
 	// pending are the deltas that weren't taken yet, in the order of arrival.
@@ -35,7 +35,8 @@ func (f *DeltaFIFO[K]) Append(t DeltaType, key K, object any, version string) {
 	} else {
 		f.pending = f.pending[:n+1]
 	}
-	// Field by field: copying a just-written delta stalls on the store, for 35 of 60 ns.
+	// Set the fields one by one: copying a delta that was just written takes 35 ns of 60,
+	// because the load waits for the store.
 	// The fields that aren't set are zero, because giveBack clears buffers.
 	delta := &f.pending[n]
 	delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version
@@ -57,7 +58,7 @@ func (f *DeltaFIFO[K]) Bookmark(version string) {
 // SyncAll appends a request to resync all objects.
 func (f *DeltaFIFO[K]) SyncAll() { f.append(Delta[K]{Type: SyncAll}) }
 
-// Call appends something to do that the consumer knows how to call.
+// Call appends a request to the consumer to call what.
 func (f *DeltaFIFO[K]) Call(what any) { f.append(Delta[K]{Type: Call, Object: what}) }
 
 func (f *DeltaFIFO[K]) append(delta Delta[K]) {
@@ -88,14 +89,13 @@ func (f *DeltaFIFO[K]) Len() int {
 // keepBuffer is the capacity, in deltas, up to which a buffer is always kept.
 const keepBuffer = 64
 
-// keepBatches is how many batches in a row must be small, an eighth of the
-// buffer at most, for a larger buffer to be let go. Under load batches of all
-// sizes alternate, and growing a buffer costs more than all else that adding does.
+// keepBatches is how many batches in a row must be small, at most an eighth of the
+// buffer, until a larger buffer is freed. Under load, batches of all sizes alternate,
+// and growing a buffer costs more than everything else in adding.
 const keepBatches = 32
 
-// PopBatch removes and returns everything that is pending, in the order of arrival.
-// It blocks until there is something, and returns the context's error as soon as
-// ctx is done.
+// PopBatch removes and returns all pending deltas, in the order of arrival. It blocks
+// until there is one, and returns the context's error as soon as ctx is done.
 //
 // The batch is valid until the next call of PopBatch, which reuses its memory. So
 // only one goroutine at a time may consume.

@@ -51,7 +51,7 @@ func TestPopBatchBlocksUntilThereIsSomething(t *testing.T) {
 	}
 }
 
-// TestEachChangeWakes waits for each of a few changes, also for those that fit into a buffer that was used
+// TestEachChangeWakes waits for each of a few changes, also for changes that fit into a buffer that was used
 // before.
 func TestEachChangeWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestEachChangeWakes(t *testing.T) {
 	})
 }
 
-// TestAStaleWakeUp checks that a wait which ended with its context after it was woken leaves nothing behind
-// that the next wait takes for a change.
+// TestAStaleWakeUp checks a wait that ends with its context after it was woken: the next wait must not take
+// the wake-up for a change.
 func TestAStaleWakeUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := New[int]()
@@ -97,8 +97,8 @@ func TestAStaleWakeUp(t *testing.T) {
 	})
 }
 
-// TestConcurrentPopBatch checks that a consumer which runs beside its producers receives everything, in each
-// producer's order.
+// TestConcurrentPopBatch checks that a consumer that runs concurrently with its producers receives all
+// deltas, in each producer's order.
 func TestConcurrentPopBatch(t *testing.T) {
 	const producers, each = 4, 5000
 	f := New[int]()
@@ -146,7 +146,7 @@ func TestPopBatchReusesItsBuffers(t *testing.T) {
 	}
 }
 
-// TestABatchIsLetGo checks that nothing of a batch is reachable once it is given back.
+// TestABatchIsLetGo checks that the objects of a batch aren't reachable any more once it is given back.
 func TestABatchIsLetGo(t *testing.T) {
 	const objects = 100
 	f := New[int]()
@@ -177,8 +177,8 @@ func TestABatchIsLetGo(t *testing.T) {
 	runtime.KeepAlive(f)
 }
 
-// TestABurstsBufferIsLetGo checks that soon after a burst the buffers, of which one or both had to grow, are
-// small.
+// TestABurstsBufferIsLetGo checks that the buffers are small again soon after a burst for which one or both
+// had to grow.
 func TestABurstsBufferIsLetGo(t *testing.T) {
 	for _, first := range []int{1, 2 * keepBuffer} {
 		f := New[int]()

@@ -1,4 +1,4 @@
-// Package deltafifo implements the queue between a reflector, which learns of changes,
+// Package deltafifo implements the queue between a reflector, which receives changes,
 // and the writer of an informer, which stores them.
 //
 // It is not client-go's DeltaFIFO, a queue of keys with the deltas of each, which is in

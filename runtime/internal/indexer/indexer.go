@@ -11,9 +11,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// Indexer presents a store as client-go's indexer. What is written through it is
-// visible to all readers of the store at once. Handlers of the informer aren't told, and
-// the next event or list replaces it.
+// Indexer presents a store as client-go's indexer. A write through it is visible to all
+// readers of the store at once. It doesn't notify handlers of the informer, and the next
+// event of the object, or the next list, replaces it.
 //
 // It accepts only objects of Keys.Type, if that is set. client-go's indexer accepts
 // every object with a key. It is safe for concurrent use.
@@ -28,8 +28,8 @@ type Indexer[K comparable] struct {
 	indexers cache.Indexers
 }
 
-// Filler is an informer that fills an indexer's store. Listers ask it how far the
-// store is.
+// Filler is an informer that fills an indexer's store. Listers use it to wait for the
+// store.
 type Filler interface {
 	WaitForVersion(ctx context.Context, resourceVersion string) error
 	WaitForOwnWrites(ctx context.Context, namespace string) error
@@ -62,7 +62,7 @@ func (x *Indexer[K]) WaitForVersion(ctx context.Context, resourceVersion string)
 	return x.filler.WaitForVersion(ctx, resourceVersion)
 }
 
-// WaitForOwnWrites waits until the store reflects what the informer's client wrote in
+// WaitForOwnWrites waits until the store reflects the writes of the informer's client in
 // a namespace, "" for all. It returns an error if no informer fills the store.
 func (x *Indexer[K]) WaitForOwnWrites(ctx context.Context, namespace string) error {
 	if x.filler == nil {
@@ -127,8 +127,8 @@ func (x *Indexer[K]) Transaction(txns ...cache.Transaction) *cache.TransactionEr
 	return nil
 }
 
-// Replace makes list the content of the store. If one of its objects is
-// refused, the store stays as it is.
+// Replace makes list the content of the store. If it returns an error because
+// of one of the objects, the store is unchanged.
 func (x *Indexer[K]) Replace(list []any, resourceVersion string) error {
 	staged := x.store.Begin()
 	for _, obj := range list {

@@ -72,8 +72,8 @@ func randomObject(r *rand.Rand) *configMap {
 	return obj
 }
 
-// TestIndexerActsAsClientGos performs the same random operations on both indexers and compares all that can
-// be read.
+// TestIndexerActsAsClientGos performs the same random operations on both indexers and compares the results of
+// all reads.
 func TestIndexerActsAsClientGos(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 4))

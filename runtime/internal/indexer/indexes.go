@@ -92,7 +92,7 @@ func (x *Indexer[K]) AddIndexers(indexers cache.Indexers) error {
 				sets.KeySet(x.indexers).Intersection(sets.KeySet(indexers)))
 		}
 		if function == nil {
-			functions[name] = nil // The store says so.
+			functions[name] = nil // The store returns the error.
 			continue
 		}
 		functions[name] = func(obj any) []string {

@@ -17,17 +17,17 @@ import (
 type Keys[K comparable] struct {
 	// Of returns the key of an object.
 	Of func(any) (K, error)
-	// OfAny returns the key of whatever may stand for an object at the border:
-	// the object, one like it of another type, its tombstone, or a
-	// [cache.ExplicitKey].
+	// OfAny returns the key of any value that may stand for an object in client-go's
+	// interfaces: the object, an object of another type with the same key, its
+	// tombstone, or a [cache.ExplicitKey].
 	OfAny func(any) (K, error)
 	// String and Parse convert keys. No object has a key that Parse refuses.
 	String func(K) string
 	Parse  func(string) (K, error)
 	// List returns the keys of a snapshot's objects.
 	List func(store.Snapshot[K]) []string
-	// Type, if not nil, is the type of all objects: an object of another type is
-	// refused at the border.
+	// Type, if not nil, is the type of all objects: an object of another type isn't
+	// accepted.
 	Type reflect.Type
 }
 
@@ -51,7 +51,7 @@ func ObjectNames(t reflect.Type) Keys[cache.ObjectName] {
 	return Keys[cache.ObjectName]{
 		Of: func(obj any) (cache.ObjectName, error) {
 			if reflect.TypeOf(obj) != t {
-				return cache.ObjectName{}, fmt.Errorf("a %T is no %s", obj, t)
+				return cache.ObjectName{}, fmt.Errorf("a %T is not a %s", obj, t)
 			}
 			m, ok := obj.(metav1.Object)
 			if !ok {
@@ -67,7 +67,7 @@ func ObjectNames(t reflect.Type) Keys[cache.ObjectName] {
 	}
 }
 
-// ObjectName returns the name of whatever may stand for an object, see Keys.OfAny.
+// ObjectName returns the name of any value that may stand for an object, see Keys.OfAny.
 func ObjectName(obj any) (cache.ObjectName, error) {
 	switch obj := obj.(type) {
 	case cache.DeletedFinalStateUnknown:
@@ -82,8 +82,8 @@ func ObjectName(obj any) (cache.ObjectName, error) {
 	return cache.ObjectName{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
 }
 
-// parseObjectName is [cache.ParseObjectName], without its allocation and for keys
-// only: "/name" is the key of no object.
+// parseObjectName is [cache.ParseObjectName] without its allocation. It refuses "/name",
+// which is the key of no object.
 func parseObjectName(key string) (cache.ObjectName, error) {
 	namespace, name, namespaced := strings.Cut(key, "/")
 	switch {
@@ -123,7 +123,7 @@ func listObjectNames(s store.Snapshot[cache.ObjectName]) []string {
 }
 
 // touch reads a byte of each name, so that the processor waits for all of them at once
-// and not in turn: they are anywhere in memory. It halves the time for 100,000 keys, from
+// and not in turn: they are scattered in memory. It halves the time for 100,000 keys, from
 // 15 ms to 7.
 //
 //go:noinline

@@ -1,5 +1,5 @@
-// Package metrics has what the publishers of client-go's informer metrics share: the
-// provider of the process, and the conversion of a resourceVersion to a gauge.
+// Package metrics is shared by the code that publishes client-go's informer metrics. It has
+// the provider of the process, and the conversion of a resourceVersion to a gauge.
 package metrics
 
 import (
@@ -16,9 +16,9 @@ var provider atomic.Pointer[cache.InformerMetricsProvider]
 // as with client-go's function for client-go's informers.
 func SetProvider(p cache.InformerMetricsProvider) { provider.CompareAndSwap(nil, &p) }
 
-// ProviderFor returns the provider for the metrics of an identity: the given one, else that
-// of the process. It returns nil if there is none, or if the identity is not reserved: two
-// informers must not write the same metrics.
+// ProviderFor returns the provider for the metrics of an identity: the given one, or else
+// that of the process. It returns nil if there is none, or if the identity isn't reserved,
+// because two informers must not write the same metrics.
 func ProviderFor(
 	id cache.InformerNameAndResource, given cache.InformerMetricsProvider,
 ) cache.InformerMetricsProvider {

@@ -13,24 +13,23 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// inspected keeps what is staged of a watch-list, as it came, for client-go's
-// detector of inconsistencies: with KUBE_WATCHLIST_INCONSISTENCY_DETECTOR in the
-// environment of the process, every watch-list is compared with an ordinary
-// one of the same version, and a difference panics. It is for tests of servers.
+// inspected keeps copies of the objects that are staged for a watch-list, for
+// client-go's detector of inconsistencies: with KUBE_WATCHLIST_INCONSISTENCY_DETECTOR
+// in the environment of the process, every watch-list is compared with an ordinary
+// list of the same version, and a difference panics. It is for tests of servers.
 type inspected struct {
 	Staging
 	items map[cache.ObjectName]metav1.Object
 }
 
-// inspect returns what stands between a watch-list and staging while the
-// detector is on.
+// inspect wraps staging while the detector is on.
 func inspect(staging Staging) *inspected {
 	return &inspected{Staging: staging, items: map[cache.ObjectName]metav1.Object{}}
 }
 
 func (s *inspected) Add(obj any, resourceVersion string) error {
 	if object, ok := obj.(runtime.Object); ok {
-		// The sink may change what it is given.
+		// The sink may change the object.
 		if copied, ok := object.DeepCopyObject().(metav1.Object); ok {
 			s.items[cache.MetaObjectToName(copied)] = copied
 		}
@@ -45,8 +44,8 @@ func (s *inspected) Remove(obj any) error {
 	return s.Staging.Remove(obj)
 }
 
-// check lists what was staged once more, and panics if that differs. A list that
-// fails is tried again until ctx is done.
+// check lists the objects again, and panics if they differ from the staged ones. A
+// list that fails is tried again until ctx is done.
 func (s *inspected) check(ctx context.Context, name, version string, source sources.Source) {
 	list := func(ctx context.Context, opts metav1.ListOptions) (*metav1.List, error) {
 		var items collected

@@ -31,13 +31,13 @@
 // Every round of list and watch begins at start. The first return from streaming to
 // streaming is immediate, a second in a row waits. An expired version is the server's answer
 // 410 Gone: it no longer has the history since that version. The rules of each arrow (which
-// resourceVersion a request carries, which error leads where, how long is waited) are
-// those of client-go's reflector, so that a server can't tell the two apart; they are at
-// the states, in listing.go, streaming.go and watching.go.
+// resourceVersion a request carries, which error leads where, how long the wait is) are
+// those of client-go's reflector, so that a server can't tell the two apart. They are
+// documented at the states, in listing.go, streaming.go and watching.go.
 //
-// A list that waits for its source's limiter stays where it is in the machine. Only
-// Health calls that state Waiting, and the time doesn't count against the server.
+// A list that waits for its source's limiter stays in its state. Only Health reports the
+// state Waiting, and the time of the wait doesn't count as the server's.
 //
 // The objects of a list are staged, and become visible when the list is committed. A list
-// that fails leaves the sink as it was.
+// that fails doesn't change the sink.
 package reflector

@@ -22,7 +22,7 @@ func LogError(ctx context.Context, name, typeDescription string, err error) {
 	case isExpired(err):
 		klog.FromContext(ctx).V(4).Info("Watch closed", "reflector", name,
 			"type", typeDescription, "err", err)
-	case err == io.EOF: // Wrapped, as a failed list has it, it is an error like others.
+	case err == io.EOF: // The error of a failed list wraps it, and is logged as an error.
 	case err == io.ErrUnexpectedEOF:
 		klog.FromContext(ctx).V(1).Info("Watch closed with unexpected EOF",
 			"reflector", name, "type", typeDescription, "err", err)
@@ -32,7 +32,7 @@ func LogError(ctx context.Context, name, typeDescription string, err error) {
 	}
 }
 
-// nameOf returns the namespace and name of an object, or its type if it has none. Logs must not have the
+// nameOf returns the namespace and name of an object, or its type if it has none. Logs must not contain the
 // object itself: it may be a Secret.
 func nameOf(obj any) string {
 	m, err := meta.Accessor(obj)
@@ -42,19 +42,19 @@ func nameOf(obj any) string {
 	return klog.KObj(m).String()
 }
 
-// isExpired reports that the server no longer has the history since the requested version:
+// isExpired reports whether the server no longer has the history since the requested version:
 // 410 Gone, with the reason Expired or, from servers before 1.18, Gone.
 func isExpired(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err)
 }
 
-// isTooLarge reports that the server hasn't reached the requested version yet: another
-// replica had.
+// isTooLarge reports whether the server hasn't reached the requested version yet: the version
+// came from another replica.
 func isTooLarge(err error) bool {
 	if apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) {
 		return true
 	}
-	// Servers before 1.18.6 say so only by the message: those since 1.17 in a
+	// Servers before 1.18.6 report it only by the message: those since 1.17 in a
 	// cause, older ones in the status itself.
 	const message = "Too large resource version"
 	status, ok := err.(apierrors.APIStatus)
@@ -69,17 +69,17 @@ func isTooLarge(err error) bool {
 	return strings.Contains(status.Status().Message, message)
 }
 
-// isVersionUnavailable reports that only a request without a version helps.
+// isVersionUnavailable reports whether only a request without a version can succeed.
 func isVersionUnavailable(err error) bool { return isExpired(err) || isTooLarge(err) }
 
-// isRefused reports that the server doesn't take a request as it is, as one that knows no watch-lists.
+// isRefused reports whether the server rejects a request, as servers without watch-lists do.
 func isRefused(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsMethodNotSupported(err) ||
 		apierrors.IsNotAcceptable(err)
 }
 
-// isWorthWaiting reports that the server will answer the same request later: it is down
-// or busy, and listing again would only add to its work.
+// isWorthWaiting reports whether the same request may succeed later: the server is down
+// or busy, and listing again would only add to its load.
 func isWorthWaiting(err error) bool {
 	return utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err)
 }

@@ -51,7 +51,7 @@ func TestBackoff(t *testing.T) {
 	}).play(t, ours)
 }
 
-// TestRetryAfter checks that the delay which a server asks for is kept.
+// TestRetryAfter checks that the reflector waits for the delay that a server requests.
 func TestRetryAfter(t *testing.T) {
 	(scenario{
 		before: func(w *world) {
@@ -62,11 +62,11 @@ func TestRetryAfter(t *testing.T) {
 			w.take()
 			bubble.Advance(44 * time.Second)
 			if lines := w.take(); len(lines) != 0 {
-				w.t.Errorf("%s before the time that the server asked for", lines)
+				w.t.Errorf("%s before the time that the server requested", lines)
 			}
 			bubble.Advance(time.Second)
 			if lines := w.take(); len(lines) != 1 {
-				w.t.Errorf("%s after the time that the server asked for", lines)
+				w.t.Errorf("%s after the time that the server requested", lines)
 			}
 		},
 	}).play(t, ours)
@@ -93,7 +93,7 @@ func TestErrorHandler(t *testing.T) {
 	}
 }
 
-// TestLogError checks which ends of a watch are logged as errors: all but the ordinary ones.
+// TestLogError checks which ends of a watch are logged as errors: all except the ordinary ones.
 func TestLogError(t *testing.T) {
 	defer func(handlers []utilruntime.ErrorHandler) {
 		utilruntime.ErrorHandlers = handlers

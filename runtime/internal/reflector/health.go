@@ -26,18 +26,19 @@ const (
 	Stopped State = "Stopped"
 )
 
-// Health is the state of a reflector, with its last events and errors. Times are zero
-// for what never happened.
+// Health is the state of a reflector, with its last events and errors. The time of an
+// event that never happened is zero.
 type Health struct {
 	State State
 	// Since is when State was entered.
 	Since time.Time
 	// Synced is when the last list became visible.
 	Synced time.Time
-	// LastError is the last error, even if it was overcome since, or what the server did against its contract.
+	// LastError is the last error, even if the reflector has recovered from it. It may also report that the
+	// server broke its contract, which isn't a failure.
 	LastError error
-	// FailingSince is when the current series of failures began, zero while all is
-	// well. Failures counts them.
+	// FailingSince is when the current series of failures began, zero if there is
+	// none. Failures counts them.
 	FailingSince time.Time
 	Failures     int
 	// LastEvent is when the last event, bookmarks included, arrived on a watch;
@@ -53,7 +54,7 @@ type health struct {
 	mu sync.Mutex
 	h  Health
 	// When the last event and the last bookmark arrived, in nanoseconds since
-	// 1970, 0 for never: apart from h, since there is one for each event.
+	// 1970, 0 for never. They aren't in h because they change with each event.
 	lastEvent, lastBookmark atomic.Int64
 	// onFailure is called after each failure. It may be nil.
 	onFailure func(error)
@@ -100,7 +101,7 @@ func (h *health) failed(err error) {
 	}
 }
 
-// noticed records an error that nothing failed by.
+// noticed records an error that isn't a failure.
 func (h *health) noticed(err error) {
 	h.update(func(_ time.Time, h *Health) { h.LastError = err })
 }
@@ -110,7 +111,7 @@ func (h *health) synced() {
 }
 
 // connected records that a watch is open, which ends a series of failures. A list alone
-// doesn't: a reflector that may list but not watch fails all the time.
+// doesn't end it: a reflector that may list but not watch never stops failing.
 func (h *health) connected() {
 	h.update(func(_ time.Time, h *Health) { h.FailingSince, h.Failures = time.Time{}, 0 })
 }

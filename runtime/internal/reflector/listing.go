@@ -15,8 +15,8 @@ import (
 // defaultPageSize is the page size of client-go's pager.
 const defaultPageSize = 500
 
-// listing reads a list in pages and stages it. A version that the server can't
-// serve is given up at once, in the same step; any other error ends the round.
+// listing reads a list in pages and stages it. If the server can't serve the
+// version, the same step lists again without one; any other error ends the round.
 type listing struct{}
 
 func (listing) name() State { return Listing }
@@ -38,8 +38,8 @@ func (listing) step(ctx context.Context, r *round) state {
 		}
 		return r.fail(ctx, fmt.Errorf("failed to list %v: %w", r.typ, err))
 	}
-	// Only the first list tells whether there is a watch cache. Later ones may
-	// ask for a quorum read, which is paged wherever it is served from.
+	// Only the first list shows whether there is a watch cache. Later ones may
+	// request a quorum read, which comes in pages from any server.
 	if first == "0" && l.paginated {
 		r.paginated = true
 	}
@@ -51,8 +51,8 @@ func (listing) step(ctx context.Context, r *round) state {
 }
 
 // pageSize is the limit of a page of a list at version. At a definite version a
-// limit would make the server read from etcd rather than from its watch cache;
-// at "0" the cache ignores it, and a server without a cache is spared.
+// limit would make the server read from etcd rather than from its watch cache.
+// At "0" the cache ignores it, and it spares a server without a cache.
 func (r *Reflector) pageSize(version string) int64 {
 	switch {
 	case r.opts.PageSize != 0:
@@ -75,13 +75,13 @@ type lister struct {
 
 // list stages everything from the first page to the last. A list whose pages
 // expire while it is read starts over without pages, at the version that was
-// first asked for.
+// requested first.
 func (l *lister) list(ctx context.Context, version string) error {
 	opts := metav1.ListOptions{ResourceVersion: version, Limit: l.limit}
 	l.restart()
 	for {
 		meta, err := l.page(ctx, opts)
-		// As in client-go's pager, the reason Gone, which isExpired accepts too, ends the list.
+		// As in client-go's pager, an error with the reason Gone, which isExpired also accepts, ends the list.
 		if err != nil && opts.Continue != "" && apierrors.IsResourceExpired(err) {
 			l.restart()
 			if meta, err = l.page(ctx, metav1.ListOptions{ResourceVersion: version}); err == nil {
@@ -103,7 +103,7 @@ func (l *lister) list(ctx context.Context, version string) error {
 			return err
 		}
 		l.paginated = true
-		// The token carries the version; giving both is refused.
+		// The token contains the version; servers refuse a request with both.
 		opts.ResourceVersion, opts.Continue = "", meta.Continue
 	}
 }
@@ -124,8 +124,8 @@ func (p page) Add(obj any) error {
 	return p.sinkErr
 }
 
-// Restart drops the objects of the page. The staging can't tell them from those of earlier
-// pages, so a later page ends the list.
+// Restart drops the objects of the page. The staging can't distinguish them from those of
+// earlier pages, so the restart of a later page fails the list.
 func (p page) Restart() error {
 	if !p.first {
 		return errors.New("the list function began again in the middle of a list")

@@ -8,8 +8,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// disorderError is a version of the server that isn't later than the one before. A server that keeps its
-// contract sends none.
+// disorderError is the error for a version from the server that isn't later than the one before, against the
+// server's contract.
 type disorderError struct{ what, version, before string }
 
 func (e *disorderError) Error() string {
@@ -31,8 +31,8 @@ func compareVersions(version, before string) int {
 	return order
 }
 
-// tellDisorder logs that the server went back, and notes it in the health. Nothing else follows from it: the
-// next list puts right what came of it.
+// tellDisorder logs that the server's versions went back, and records it in the health. It does nothing else:
+// the next list corrects the cache.
 func (r *Reflector) tellDisorder(ctx context.Context, what, version, before string) {
 	err := &disorderError{what, version, before}
 	klog.FromContext(ctx).Info(

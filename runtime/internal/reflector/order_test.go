@@ -8,8 +8,8 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// TestDisorderIsTold: a server whose versions go back, or whose events come twice, is told of. What may
-// happen isn't.
+// TestDisorderIsTold checks that a server whose versions go back, or whose events come twice, is reported,
+// and that permitted orders aren't.
 func TestDisorderIsTold(t *testing.T) {
 	event := func(kind watch.EventType, version string) func(*world) {
 		return func(w *world) {
@@ -49,7 +49,7 @@ func TestDisorderIsTold(t *testing.T) {
 	}
 }
 
-// TestOlderListIsTold: so is a list that is older than what was seen.
+// TestOlderListIsTold checks that a list that is older than the last seen version is reported, too.
 func TestOlderListIsTold(t *testing.T) {
 	scenario{before: listed, then: func(w *world) {
 		obj := configMap("a")

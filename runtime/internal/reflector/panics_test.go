@@ -15,8 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-// survivePanics makes utilruntime collect panics instead of crashing, until the end of the test. They may be
-// read only while nothing runs.
+// survivePanics makes utilruntime collect panics instead of crashing, until the end of the test. The panics
+// may be read only while nothing runs.
 func survivePanics(t *testing.T) *[]any {
 	crash, handlers := utilruntime.ReallyCrash, utilruntime.PanicHandlers
 	t.Cleanup(func() { utilruntime.ReallyCrash, utilruntime.PanicHandlers = crash, handlers })
@@ -28,8 +28,8 @@ func survivePanics(t *testing.T) *[]any {
 	return panics
 }
 
-// TestPanic checks that a panic goes where utilruntime sends it, and that the reflector continues if the
-// program does.
+// TestPanic checks that utilruntime handles a panic, and that the reflector continues if the program
+// survives.
 func TestPanic(t *testing.T) {
 	panics := survivePanics(t)
 	s := scenario{

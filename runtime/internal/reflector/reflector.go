@@ -22,9 +22,9 @@ import (
 
 // The numbers are client-go's.
 const (
-	// minWatchTimeout is the shortest time after which a server is asked to
-	// close a watch; the longest is twice that. Spread out, the watches of a
-	// restarted server don't all end at once.
+	// minWatchTimeout is the shortest timeout that a watch requests; the longest
+	// is twice that. Spread out, the watches of a restarted server don't all end
+	// at once.
 	minWatchTimeout = 5 * time.Minute
 
 	backoffInit   = 800 * time.Millisecond
@@ -49,17 +49,17 @@ type Options struct {
 	// returns true.
 	ShouldResync func() bool
 
-	// PageSize is the limit of each page of a list. By default it is 500
-	// where the server's watch cache wouldn't be bypassed by it, else none.
+	// PageSize is the limit of each page of a list. By default it is 500 if
+	// that doesn't bypass the server's watch cache, otherwise there is none.
 	PageSize int64
-	// Consistent makes the first list ask for the newest state, "" rather than "0".
+	// Consistent makes the first list request the newest state, "" rather than "0".
 	Consistent bool
-	// From, if not "", is the version that the sink shows already: the first round watches from it, without
-	// a list.
+	// From, if not "", is the version that the sink has reached already: the first round watches from it,
+	// without a list.
 	From string
-	// MinWatchTimeout is the shortest time for which a watch is asked to last.
-	// Values under five minutes, the default, are ignored; a watch is asked to
-	// last for a random time up to twice that.
+	// MinWatchTimeout is the shortest timeout that a watch requests. Values
+	// under five minutes, the default, are ignored. Each watch requests a random
+	// timeout up to twice that.
 	MinWatchTimeout time.Duration
 	// MaxInternalErrorRetryDuration is how long a watch that ends with an
 	// internal error of the server is reopened at once before listing again.
@@ -70,10 +70,10 @@ type Options struct {
 	// list waits for the source's limiter doesn't count. By default the wait is
 	// unlimited, with a warning every ten seconds without an event.
 	InitialEventsTimeout time.Duration
-	// SilenceTimeout is how long a watch may bring nothing, from its request on,
-	// before it is opened anew: a connection that died without a word looks like
-	// a quiet one. Servers send bookmarks about once a minute. By default the
-	// silence is unlimited, up to the time that the watch was asked to last.
+	// SilenceTimeout is how long a watch may deliver nothing, from its request
+	// on, before it is opened anew: a dead connection may look like a quiet one.
+	// Servers send bookmarks about once a minute. By default the silence is
+	// unlimited, up to the timeout of the watch.
 	SilenceTimeout time.Duration
 	// Backoff replaces the default one (0.8 s doubled up to 30 s, each with up
 	// to as much again at random, started over every two minutes).
@@ -84,8 +84,8 @@ type Options struct {
 	ErrorHandler func(ctx context.Context, err error)
 	// Failed, if not nil, is called from the reflector's goroutine with every
 	// failure, including those that a retry overcomes. Health already includes it then.
-	// What a list gets over at once is no failure: a version that isn't available, pages
-	// that have expired, a server that can't stream lists.
+	// Problems that a list overcomes at once don't count as failures: a version that isn't
+	// available, pages that have expired, a server that can't stream lists.
 	Failed func(error)
 	// ResourceVersionUpdated, if not nil, is called after each event on a watch
 	// with the version from which the reflector would watch again.
@@ -103,7 +103,7 @@ type Reflector struct {
 	delay     wait.DelayFunc
 
 	// paginated is true when the first list came in several pages: this server
-	// has no watch cache for the resource, so nothing is gained by asking for
+	// has no watch cache for the resource, so nothing is gained by requesting
 	// everything at once. Only the running goroutine uses it.
 	paginated bool
 	// resumes is true until the first round, if that begins with a watch. Only the running goroutine uses it.
@@ -116,9 +116,9 @@ type Reflector struct {
 	health   health
 }
 
-// New returns a reflector that doesn't run yet. Whether its lists are watch-lists is
-// decided here: if the feature gate WatchListClient of client-go is on and the
-// source doesn't say that its client can't
+// New returns a reflector that doesn't run yet. Its lists are watch-lists if the feature
+// gate WatchListClient of client-go is on when New is called, and the source doesn't report
+// that its client can't stream them
 // (see [k8s.io/client-go/util/watchlist.DoesClientNotSupportWatchListSemantics]).
 func New(source sources.Source, sink Sink, opts Options) *Reflector {
 	r := &Reflector{
@@ -170,7 +170,7 @@ func New(source sources.Source, sink Sink, opts Options) *Reflector {
 }
 
 // DescribeType returns the TypeDescription of reflectors of objects like example:
-// the kind of an unstructured object that has one, else the Go type.
+// the kind of an unstructured object that has one, otherwise the Go type.
 func DescribeType(example any) string {
 	if example == nil {
 		return "<unspecified>"
@@ -190,8 +190,8 @@ func (r *Reflector) Name() string { return r.name }
 func (r *Reflector) TypeDescription() string { return r.typ }
 
 // ClientGoStub returns a reflector of client-go's type with r's name and type description.
-// It must not be run: handlers of watch errors, in client-go's signature, are given one to
-// tell who failed.
+// It must not be run. It is an argument for handlers of watch errors, which have client-go's
+// signature and learn from it which reflector failed.
 func (r *Reflector) ClientGoStub() *cache.Reflector {
 	return cache.NewReflectorWithOptions(&cache.ListWatch{}, nil, nil,
 		cache.ReflectorOptions{Name: r.name, TypeDescription: r.typ})
@@ -208,8 +208,8 @@ func (r *Reflector) Health() Health {
 	return h
 }
 
-// Run lists and watches until ctx is done, and returns when everything that it started
-// has ended. Only a list function that ignores its context is left behind, see
+// Run lists and watches until ctx is done, and returns when all goroutines that it started
+// have ended. Only a list function that ignores its context is left behind, see
 // [listwatch.FromListerWatcher].
 func (r *Reflector) Run(ctx context.Context) {
 	r.announce(ctx, "Starting reflector")
@@ -230,8 +230,8 @@ func (r *Reflector) logger(ctx context.Context) klog.Logger {
 	return klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ)
 }
 
-// runRound handles a panic as utilruntime decides. If that lets the program
-// live, the next round goes on from what the sink was told last.
+// runRound handles a panic as utilruntime decides. If the program survives it,
+// the next round continues from the last version that the sink has received.
 func (r *Reflector) runRound(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if err := r.ListAndWatch(ctx); err != nil {
@@ -259,7 +259,7 @@ func (r *Reflector) ListAndWatch(ctx context.Context) error {
 	return round.err
 }
 
-// position is the version that the sink has reached, and so where to go on.
+// position is the version that the sink has reached, from which the reflector continues.
 type position struct {
 	mu sync.Mutex
 	// version is that of the last list, event or bookmark.
@@ -290,9 +290,9 @@ func (p *position) setUnavailable(unavailable bool) {
 	p.unavailable = unavailable
 }
 
-// forList is the version to list at. The first list asks for "0", anything that the server's watch cache has,
-// unless it has to be consistent. Later ones ask for something no older than what was seen, so that the sink
-// never goes back in time. Where the server can't serve that, "" asks for the newest, by a quorum read.
+// forList is the version to list at. The first list requests "0", any state that the server's watch cache
+// has, unless it must be consistent. Later lists request a state no older than the last seen one, so that the
+// sink never goes back in time. If the server can't serve that, "" requests the newest state, a quorum read.
 func (p *position) forList() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -305,8 +305,8 @@ func (p *position) forList() string {
 	return p.version
 }
 
-// forWatchList is the version to ask for a watch-list at. Its empty version means the
-// newest as well, and is the cheap way to ask for it.
+// forWatchList is the version to request a watch-list at. There, too, "" means the newest
+// state, and costs the server little.
 func (p *position) forWatchList() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

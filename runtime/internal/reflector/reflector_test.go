@@ -141,7 +141,7 @@ func TestHealthAfterSilence(t *testing.T) {
 }
 
 // TestHealthAfterAWatchList checks that the health shows why a list couldn't be streamed, unless the server
-// doesn't know how.
+// doesn't support watch-lists.
 func TestHealthAfterAWatchList(t *testing.T) {
 	noStream := apierrors.NewInvalid(schema.GroupKind{}, "", nil)
 	noSense := errors.New("no media type that is known")

@@ -18,19 +18,19 @@ import (
 )
 
 // round is one pass through the machine, from a list to the end of the last watch
-// that goes on from it.
+// that continues it.
 type round struct {
 	*Reflector
 	// session exists while the sink is current, from the commit of the list.
 	session *session
-	// err is what the round ended with, if it didn't get to watch.
+	// err is the error of a round that ended before its first watch.
 	err error
 }
 
 // state is a place in the machine. A nil state ends the round.
 type state interface {
 	name() State
-	// step does the state's work. It needn't tell a context that is done from
+	// step does the state's work. It needn't distinguish the end of ctx from
 	// other errors: the machine stops before the next step.
 	step(ctx context.Context, r *round) state
 }
@@ -63,7 +63,7 @@ func (r *round) fail(ctx context.Context, err error) state {
 }
 
 // endRound ends the round without an error for the handler: the watch is over, and its
-// error has been dealt with. Run pauses, and the next round lists.
+// error has been handled. Run pauses, and the next round lists.
 func (r *round) endRound(ctx context.Context, err error) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)
@@ -107,8 +107,8 @@ func (s backingOff) step(ctx context.Context, r *round) state {
 	return s.next
 }
 
-// pause waits as long as the back-off says, and as long as the server asked for
-// by Retry-After if that is longer, or until ctx is done.
+// pause waits for the back-off, or for atLeast (the server's Retry-After) if that
+// is longer, or until ctx is done.
 func (r *Reflector) pause(ctx context.Context, atLeast time.Duration) {
 	if ctx.Err() != nil {
 		return
@@ -129,7 +129,7 @@ func (r *Reflector) watchTimeout() *int64 {
 	return &seconds
 }
 
-// watchOptions are the options that every watch has.
+// watchOptions are the options of every watch.
 func (r *Reflector) watchOptions(version string) metav1.ListOptions {
 	return metav1.ListOptions{
 		ResourceVersion:     version,
@@ -142,8 +142,8 @@ func (r *Reflector) watchOptions(version string) metav1.ListOptions {
 // the next one to count as the first.
 const internalErrorReset = time.Minute
 
-// session is what lasts from one list to the next, however many watches that
-// takes: the resync ticks, and the patience with a server's internal errors.
+// session is the state from one list to the next, over any number of watches:
+// the resync ticks, and the retries after internal errors of the server.
 type session struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc

@@ -5,7 +5,7 @@ package reflector
 // A list is staged: Begin opens a Staging, every object of the list is added
 // to it, and Commit makes all of them visible at once. Between Begin and
 // Commit or Discard the sink receives nothing else. A Staging that is
-// discarded leaves the sink as it was.
+// discarded doesn't change the sink.
 //
 // An error of Added, Updated, Deleted or Bookmark is logged and the reflector
 // goes on. An error of Commit makes it list again. An error of Resync ends the
@@ -17,7 +17,7 @@ type Sink interface {
 	Deleted(obj any, resourceVersion string) error
 	// Bookmark reports that everything up to resourceVersion was delivered.
 	Bookmark(resourceVersion string) error
-	// Resync asks the sink to deliver all its objects again.
+	// Resync makes the sink deliver all its objects again.
 	Resync() error
 }
 
@@ -29,10 +29,10 @@ type Staging interface {
 	// reflector lists again after its back-off. In a watch-list an error is
 	// logged, and the list goes on without obj.
 	Add(obj any, resourceVersion string) error
-	// Remove removes what was staged under obj's key, if anything. The reflector
-	// calls it only for a watch-list: an object may change or
-	// be deleted between the first of the events and the end of the list. An error
-	// is logged, and the list goes on.
+	// Remove removes the object that was staged under obj's key, if any. The
+	// reflector calls it only for a watch-list: an object may change or be deleted
+	// between the first of the events and the end of the list. An error is logged,
+	// and the list goes on.
 	Remove(obj any) error
 	Commit(resourceVersion string) error
 	Discard()

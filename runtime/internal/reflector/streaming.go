@@ -22,19 +22,19 @@ const silenceWarning = 10 * time.Second
 var errNoEndBookmark = errors.New("no bookmark marked the end of the initial events in time")
 
 // streaming reads a watch-list: a list as the first events of a watch, up to the bookmark
-// that marks their end; the same watch then goes on with the changes. What the server
-// answers decides what follows:
+// that marks their end; the same watch then goes on with the changes. The server's answer
+// decides what follows:
 //
 //   - down or busy: wait, then stream again
 //   - the version is expired (410) or too large: stream again at the newest one
 //   - closed in the middle without an error: stream again
-//   - no end in time: listing, and that is a failure to be seen
-//   - a server that doesn't know how: listing
-//   - anything else: listing, and that is a failure to be seen
+//   - no end in time: listing; the health counts a failure
+//   - a server without watch-lists: listing
+//   - any other error: listing; the health counts a failure
 type streaming struct {
-	// again is true after an attempt that led back here at once. The next one
-	// that does so waits: a server that fails in the same way every time must
-	// not be asked in a tight loop.
+	// again is true after an attempt that led back here at once. If the next one
+	// does so, too, it waits: requests to a server that always fails in the same
+	// way must not form a tight loop.
 	again bool
 }
 
@@ -117,7 +117,7 @@ func (l *watchList) read(ctx context.Context) (complete bool, err error) {
 		inspected = inspect(l.staging)
 		l.staging = inspected
 	}
-	// The request was sent when the wait for others was over.
+	// If the list waited for others, its request was sent after that.
 	opened = latest(opened, l.health.read().Since)
 	warned := l.warnOfSilence(ctx, opened)
 	ended, err := l.follow(ctx, l.stream, opened, l.stage(ctx))
@@ -137,7 +137,7 @@ func (l *watchList) read(ctx context.Context) (complete bool, err error) {
 	return true, nil
 }
 
-// orTimeout tells the deadline from other ends of ctx.
+// orTimeout returns errNoEndBookmark if the deadline ended ctx, otherwise err.
 func (l *watchList) orTimeout(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errNoEndBookmark) {
 		return errNoEndBookmark
@@ -145,8 +145,8 @@ func (l *watchList) orTimeout(ctx context.Context, err error) error {
 	return err
 }
 
-// stage returns what to do with each event: between the first and the end
-// bookmark, the server may send changes as well as initial objects.
+// stage returns the function that stages each event: before the end bookmark,
+// the server may send changes as well as initial objects.
 func (l *watchList) stage(ctx context.Context) func(sources.Event) bool {
 	return func(e sources.Event) (done bool) {
 		var err error
@@ -192,7 +192,7 @@ func (l *watchList) warnOfSilence(ctx context.Context, opened time.Time) (stop f
 			}
 			health := l.health.read()
 			if health.State == Waiting {
-				continue // It isn't the server that is silent.
+				continue // The list waits for others; the server isn't silent.
 			}
 			last := latest(opened, latest(health.Since, health.LastEvent))
 			if silent := time.Since(last); silent >= silenceWarning {

@@ -7,7 +7,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// streamings are the transitions from the state of streaming a list.
+// streamings are the transitions from the state of streaming.
 var streamings = []scenario{{
 	name: "the list is committed", before: streamed,
 	then: func(w *world) { w.create("b") },

@@ -27,8 +27,8 @@ func limited(s *server, limiter *listwatch.Limiter) sources.Source {
 		listwatch.ClientOptions{Client: s, Decoding: listwatch.DecodingOptions{Limiter: limiter}})
 }
 
-// halting is a source whose streams wait for a slot of a limiter before each event, as others wait for the
-// budget.
+// halting is a source whose streams wait for a slot of a limiter before each event, as other streams wait for
+// the budget.
 type halting struct {
 	sources.Source
 	gate sources.Source
@@ -51,9 +51,9 @@ func (s haltingStream) Next(ctx context.Context) (sources.Event, error) {
 	return s.Stream.Next(ctx)
 }
 
-// TestWaitingForOthers checks that a list which waits for other lists, before its request or in the middle,
-// shows that in the health and in the log. The server isn't blamed, and its deadline for the initial events
-// is suspended.
+// TestWaitingForOthers checks that a list that waits for other lists, before its request or in the middle,
+// shows the wait in the health and in the log. No failure is counted, and the deadline for the initial events
+// is paused.
 func TestWaitingForOthers(t *testing.T) {
 	const timeout = 30 * time.Second
 	newServer := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]
@@ -138,7 +138,7 @@ func TestWaitingForOthers(t *testing.T) {
 				if h := r.Health(); h.State != Streaming || !h.Since.Equal(time.Now()) {
 					t.Errorf("when the others have ended: %+v", h)
 				}
-				// From now on the delay is the server's.
+				// The delay after this is the server's.
 				w.take()
 				bubble.Advance(timeout - time.Second)
 				if got := joined(w.take()); got != "" || logged(silent) == 0 {

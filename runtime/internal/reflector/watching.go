@@ -23,7 +23,7 @@ import (
 //   - can't be opened, server down or busy: wait, then the next watch
 //   - can't be opened, any other error: the round fails
 //   - throttled: wait, then the next watch
-//   - internal error of the server, within the patience for those: the next watch
+//   - internal error of the server, within MaxInternalErrorRetryDuration: the next watch
 //   - expired (410), closed within a second without an event, any other error: the
 //     round ends, and the next one lists
 type watching struct {
@@ -37,14 +37,14 @@ func (s watching) step(ctx context.Context, r *round) state {
 	// The clock starts before the request: some proxies send no headers until
 	// the first event.
 	opened := time.Now()
-	// Silence ends the watch by its context, for the server may not even answer the request.
+	// Silence ends the watch by its context, because the server may not even answer the request.
 	open, end := context.WithCancel(r.session.ctx)
 	defer end()
 	silence := endSilence(end, r.opts.SilenceTimeout)
 	defer silence.stop()
-	// Versions are worth remembering once the events come in their order. A
-	// watch from a version does so from the start, one from nowhere first sends
-	// what exists, in any order.
+	// Versions are recorded once the events come in their order. In a watch from
+	// a version that is so from the start. A watch without a version first sends
+	// the existing objects, in any order.
 	from := r.position.last()
 	inOrder := s.stream != nil || from != "" && from != "0"
 	stream, next := s.opened(ctx, open, r, from, silence)
@@ -54,7 +54,7 @@ func (s watching) step(ctx context.Context, r *round) state {
 	defer stream.Stop()
 	r.health.connected()
 	silence.heard()
-	told := false // of disorder: once a watch
+	told := false // Disorder is reported once for each watch.
 	_, err := r.follow(open, stream, opened, func(e sources.Event) bool {
 		silence.heard()
 		r.apply(ctx, e)
@@ -106,8 +106,8 @@ func (s watching) ended(ctx context.Context, r *round, silence *silence, err err
 	case r.sessionError() != nil:
 		return s.endWith(ctx, r, r.sessionError())
 	case isExpired(err):
-		// The version stays the one to list at, which means at least as new;
-		// only a list that can't be had at it gives it up.
+		// The next list still requests this version, or a later one. Only a list
+		// that the server can't serve at it gives the version up.
 		logger.V(4).Info("Watch closed", "err", err)
 		return r.endRound(ctx, err)
 	case apierrors.IsTooManyRequests(err):
@@ -121,7 +121,7 @@ func (s watching) ended(ctx context.Context, r *round, silence *silence, err err
 	return s.endWith(ctx, r, err)
 }
 
-// tellOrder tells of an event that isn't later than the version before, and of a bookmark that is older.
+// tellOrder reports an event that isn't later than the version before, and a bookmark that is older.
 func (r *round) tellOrder(ctx context.Context, e sources.Event, before string) (told bool) {
 	order := compareVersions(e.ResourceVersion, before)
 	if order > 0 || order == 0 && e.Type == watch.Bookmark {
@@ -147,15 +147,14 @@ func (watching) endWith(ctx context.Context, r *round, err error) state {
 	return r.endRound(ctx, err)
 }
 
-// isChange reports that an event of this type can't be about what exists at the start of
-// a watch.
+// isChange reports whether an event of this type can't be an initial object of a watch.
 func isChange(t watch.EventType) bool {
 	return t == watch.Modified || t == watch.Deleted || t == watch.Bookmark
 }
 
-// follow hands the events of stream to handle, until handle says that it is
-// done or the stream ends. A stream that ends within a second of being opened
-// without an event is an error, so that nobody reopens it in a tight loop.
+// follow hands the events of stream to handle, until handle returns true or the
+// stream ends. A stream that ends without an event within a second of being
+// opened is an error, so that it isn't reopened in a tight loop.
 func (r *Reflector) follow(
 	ctx context.Context, stream sources.Stream, opened time.Time, handle func(sources.Event) (done bool),
 ) (bool, error) {
@@ -183,8 +182,8 @@ func (r *Reflector) endOfStream(ctx context.Context, err error, opened time.Time
 	return nil
 }
 
-// apply gives one event to the sink. An event that the sink refuses is logged and lost
-// until the next list.
+// apply hands one event to the sink. An event that the sink refuses is logged; its change is
+// lost until the next list.
 func (r *Reflector) apply(ctx context.Context, e sources.Event) {
 	var err error
 	r.sinkMu.Lock()
@@ -210,8 +209,8 @@ func (r *Reflector) apply(ctx context.Context, e sources.Event) {
 // errSilent is the failure of a watch on which nothing arrived.
 var errSilent = errors.New("nothing arrived on the watch for too long, not even a bookmark")
 
-// silence ends a watch on which nothing arrives for a while. A nil silence may
-// last for ever.
+// silence ends a watch on which nothing arrives for patience. A nil silence never
+// ends it.
 type silence struct {
 	patience time.Duration
 	timer    *time.Timer

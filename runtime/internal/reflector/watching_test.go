@@ -217,7 +217,7 @@ WATCH rv="102" bookmarks timeout
 	want: listedA + `LIST rv="101"` + "\n" + firstA + watch101,
 }}
 
-// onlyResyncs leaves only resyncs in the transcript: how many watches there are in hours is random.
+// onlyResyncs leaves only resyncs in the transcript: the number of watches in several hours is random.
 func onlyResyncs(w *world) {
 	for _, line := range w.take() {
 		if line == "resync" {

@@ -1,4 +1,4 @@
-// Package shell finds the informer inside of those that show it as a typed one.
+// Package shell finds the informer inside typed informers that wrap it.
 package shell
 
 import (
@@ -8,10 +8,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Shell is an informer that shows another one as typed. Untyped returns that one.
+// Shell is a typed informer that wraps another one. Untyped returns the wrapped one.
 type Shell interface{ Untyped() cache.SharedInformer }
 
-// Innermost returns the informer inside of all shells, client-go's included.
+// Innermost returns the informer inside all shells, client-go's included.
 func Innermost(i cache.SharedInformer) cache.SharedInformer {
 	for {
 		if typed, ok := i.(Shell); ok {
@@ -24,8 +24,8 @@ func Innermost(i cache.SharedInformer) cache.SharedInformer {
 	}
 }
 
-// clientGos returns what is inside of i if that is client-go's own typed informer, whose
-// type has no exported name and no method that says it.
+// clientGos returns the informer inside i if i is client-go's own typed informer. Its type isn't
+// exported and has no method that returns the inner one.
 func clientGos(i cache.SharedInformer) (inside cache.SharedInformer, ok bool) {
 	v := reflect.ValueOf(i)
 	if v.Kind() != reflect.Pointer || v.IsNil() || v.Type().Elem().PkgPath() != clientGo ||
@@ -43,13 +43,13 @@ func clientGos(i cache.SharedInformer) (inside cache.SharedInformer, ok bool) {
 // clientGo is the path of client-go's package cache.
 var clientGo = reflect.TypeFor[cache.DeletedFinalStateUnknown]().PkgPath()
 
-// As returns the innermost informer as an I; ok is false if it isn't one.
+// As returns the innermost informer as an I. ok is false if it isn't an I.
 func As[I any](i cache.SharedInformer) (found I, ok bool) {
 	found, ok = Innermost(i).(I)
 	return found, ok
 }
 
-// Same says whether a and b are, or show, the same informer. Informers of types that can't
+// Same reports whether a and b are, or wrap, the same informer. Informers of types that can't
 // be compared are never the same.
 func Same(a, b cache.SharedInformer) bool {
 	a, b = Innermost(a), Innermost(b)

@@ -8,8 +8,8 @@ type (
 )
 
 // WithWaits returns a context for Source.List, Source.Watch and Stream.Next. They call wait(true) when they
-// begin to wait for a limiter's place or budget, and wait(false) when that wait ends, both in the goroutine
-// that called them. While they wait they send no requests.
+// begin to wait for a place or for the budget of a limiter, and wait(false) when that wait ends. Both calls are
+// in the goroutine of the caller. While they wait they send no requests.
 func WithWaits(ctx context.Context, wait func(begins bool)) context.Context {
 	return context.WithValue(ctx, waitsKey{}, wait)
 }
@@ -26,9 +26,9 @@ func Waits(ctx context.Context) (end func()) {
 
 // WithWanted returns a context for lists and watches. Where their responses are decoded as they arrive,
 // objects that aren't wanted are skipped, nearly always before they take memory: a list leaves them out, and
-// a watch has a bookmark of their version in place of their event. Elsewhere, as where the client decodes and
-// from fakes, all objects arrive, and the reader has to check them itself. wanted is called at least once for
-// each object that is skipped or decoded as it arrives.
+// a watch has a bookmark of their version in place of their event. Otherwise (the client decodes, or the
+// source is a fake) all objects arrive, and the reader has to check them itself. wanted is called at least
+// once for each object that is skipped or decoded as it arrives.
 func WithWanted(ctx context.Context, wanted func(namespace, uid string) bool) context.Context {
 	return context.WithValue(ctx, wantedKey{}, wanted)
 }

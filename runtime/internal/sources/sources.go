@@ -13,9 +13,9 @@ import (
 
 // Source yields the objects of one resource. Implementations are safe for concurrent use.
 type Source interface {
-	// List reads one page. It adds each object to the receiver as soon as that is decoded, from one goroutine
-	// at a time and not after List has returned. It returns within a second of the end of ctx: a list
-	// function that ignores its context is left behind.
+	// List reads one page. It adds each object to the receiver as soon as the object is decoded, from one
+	// goroutine at a time. It adds nothing after it has returned. It returns within a second of the end of
+	// ctx: a list function that doesn't is left behind.
 	List(ctx context.Context, opts metav1.ListOptions, to Receiver) (ListMeta, error)
 	// Watch opens a stream of changes. The stream ends with ctx or Stop.
 	Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error)
@@ -23,11 +23,11 @@ type Source interface {
 
 // Receiver receives the objects of a page.
 type Receiver interface {
-	// Add receives an object, which belongs to the receiver, unless it is the cached one: that one is shared.
-	// An error ends the list and is returned by it.
+	// Add receives an object. The object belongs to the receiver, unless it is the cached one, which is
+	// shared. An error ends the list, and List returns it.
 	Add(obj any) error
-	// Restart drops what this call of List has added, because List reads the page again. An error ends the
-	// list and is returned by it.
+	// Restart drops the objects that this call of List has added: it reads the page again. An error ends the
+	// list, and List returns it.
 	Restart() error
 }
 
@@ -43,9 +43,9 @@ type Stream interface {
 	// Next blocks until an event arrives. It returns io.EOF when the server has closed the stream normally,
 	// ctx's error when ctx is done, and an [k8s.io/apimachinery/pkg/api/errors.APIStatus] for an Error event.
 	Next(ctx context.Context) (Event, error)
-	// Stop ends the stream and releases what it holds. It is idempotent and may be called while Next blocks,
-	// which then returns. It receives what the client's watcher still sends until that watcher closes its
-	// channel, but not for long: some never do.
+	// Stop ends the stream and releases its resources. It is idempotent and may be called while Next blocks,
+	// which then returns. It receives the remaining events of the client's watcher until the watcher closes
+	// its channel, but only for a short time: some never close it.
 	Stop()
 }
 

@@ -12,11 +12,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Every benchmark runs ours, keyed by name as informers use it, and client-go's
-// indexer over the same objects, one after the other. Ours is what
-// generated informers have.
+// Every benchmark runs our store, keyed by name as in generated informers, and
+// client-go's indexer over the same objects, one after the other.
 //
-//	go test -run '^$' -bench . -count 5 ./runtime/store
+//	go test -run '^$' -bench . -count 5 ./runtime/internal/store
 
 const benchObjects = 100_000
 
@@ -145,9 +144,10 @@ func benchShuffled(objects []*metav1.ObjectMeta) []*metav1.ObjectMeta {
 }
 
 // BenchmarkGet looks objects up by keys as a controller has them: strings of their own. Namespaces and names
-// have 41 bytes together, those with long names 58, and longer ones 72, which exceeds what stores copy. The
-// next key is read from the object that was found: as in a controller, which uses what it gets, no look-up
-// overlaps the previous one. The loops do nothing else, because processors overlap work of few instructions.
+// have 41 bytes together, those with long names 58, and longer ones 72, which is more than stores copy. The
+// next key is read from the object that was found, so that no look-up overlaps the previous one, as in a
+// controller, which uses the object. The loops do nothing else, because processors overlap work of few
+// instructions.
 func BenchmarkGet(b *testing.B) {
 	for _, lengths := range [][2]string{
 		{"", ""}, {"long-names/", "-5d4f8b6c7d-x2x4z"},
@@ -267,8 +267,8 @@ func BenchmarkReplace(b *testing.B) {
 	})
 }
 
-// BenchmarkMemory reports the bytes that a store with three indexes needs beside the objects, and the same
-// for client-go's, whose keys are strings of its own.
+// BenchmarkMemory reports the bytes that a store with three indexes needs beside the objects, for our store
+// and for client-go's, whose keys are strings of its own.
 func BenchmarkMemory(b *testing.B) {
 	objects := benchObjectsOf(1)
 	live := func() uint64 {

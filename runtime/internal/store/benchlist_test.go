@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// BenchmarkList fills one store at a time: most of a list's cost is its share of collecting the garbage of
+// BenchmarkList fills one store at a time: most of a list's cost is its share of garbage collection with
 // 100,000 objects, and a program has one such store. During a collection, a list checks the mark of each
 // object, so it matters where the objects are in memory.
 func BenchmarkList(b *testing.B) {

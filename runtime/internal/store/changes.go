@@ -6,13 +6,13 @@ import "iter"
 type ChangeType uint8
 
 const (
-	// None is a change that changed nothing: the deletion of what wasn't there.
+	// None is a change that changed nothing: the deletion of an object that wasn't there.
 	None ChangeType = iota
 	// Added is an object under a key that had none.
 	Added
 	// Updated is an object in place of another, even of an equal one.
 	Updated
-	// Deleted is an object taken out.
+	// Deleted is the removal of an object.
 	Deleted
 )
 
@@ -30,18 +30,18 @@ func (t ChangeType) String() string {
 type Change[K comparable] struct {
 	Type ChangeType
 	Key  K
-	// Object and Version are what is stored. For a deletion, Object is what
-	// the caller of Apply gave, and Version what the collection's
-	// resourceVersion becomes.
+	// Object and Version are the stored object and its resourceVersion. For a
+	// deletion, Object is that of Apply's caller, and Version becomes the
+	// collection's resourceVersion.
 	Object  any
 	Version string
-	// Old and OldVersion are what was stored before an update or deletion.
+	// Old and OldVersion are those that were stored before an update or deletion.
 	Old        any
 	OldVersion string
 }
 
-// Changes is what a replacement changed. It is computed from the store's
-// contents before and after, which it keeps alive.
+// Changes are the changes that a replacement made. They are computed from the
+// store's contents before and after, which they keep alive.
 type Changes[K comparable] struct {
 	before, after Snapshot[K]
 	added         int

@@ -255,8 +255,7 @@ func TestSeveralValues(t *testing.T) {
 	}
 }
 
-// TestPanicInAnIndexFunction checks that an index function which panics leaves the store unchanged and
-// usable.
+// TestPanicInAnIndexFunction checks that a panic of an index function leaves the store unchanged and usable.
 func TestPanicInAnIndexFunction(t *testing.T) {
 	s := newBank()
 	bomb := func(a any) []string {

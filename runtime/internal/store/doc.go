@@ -2,8 +2,8 @@
 //
 // # What readers and writers see
 //
-// A [Store] is safe for concurrent use. What Set, Delete, Apply and
-// Replacement.Commit change becomes visible at once: no reader sees half of it.
+// A [Store] is safe for concurrent use. The changes of one call of Set, Delete, Apply or
+// Replacement.Commit become visible together: no reader sees half of them.
 //
 // Readers hold the store's lock for one look-up, or for the copy of a short result.
 // Large reads (List, Keys, All, an index value with many objects) take a [Snapshot]
@@ -18,19 +18,19 @@
 //
 // A store has two locks. A writer takes both, in this order:
 //
-//  1. Store.writing, a mutex, is held by one writer at a time, from before it looks at
-//     what it will change until all is changed. It protects nothing from readers. Its
+//  1. Store.writing, a mutex, is held by one writer at a time, from before it reads what
+//     it will change until all is changed. It protects nothing from readers. Its
 //     holder may read objects and indexes without mu, as nobody else changes them.
-//  2. Store.mu, a readers' and writers' lock, protects what readers look at: live,
-//     version, and everything behind live. Writers take it last and briefly.
+//  2. Store.mu, an RWMutex, protects what readers read: live, version, and everything
+//     behind live. Writers take it last and briefly.
 //
 // A write goes through these steps:
 //
 //   - It takes writing.
 //   - It calls the index functions, looks its keys up, and compares the values with those
 //     that the indexes have. Index functions are a user's code: they may be slow, and
-//     panic. Readers needn't wait for them, and a panic leaves the store as it was,
-//     because nothing has changed yet.
+//     panic. Readers needn't wait for them, and a panic leaves the store unchanged,
+//     because nothing was written yet.
 //   - It copies the pages that it will write, if a snapshot shares them (Store.own),
 //     and takes mu only to put each copy in place. Allocating and copying 8 KB takes
 //     longer than the rest of a write.
@@ -51,16 +51,16 @@
 // # Inside
 //
 // Objects live in dense slots 0 to n-1: a deletion moves the last object into the gap.
-// Slots are grouped in pages, which snapshots share. A hash table leads from key to
-// slot, and an index holds lists of slots. Neither holds a pointer per object, which
-// spares the garbage collector a walk. Beside keys, objects and versions (64 bytes an
+// Slots are grouped in pages, which snapshots share. A hash table maps a key to its
+// slot, and an index holds lists of slots. Neither holds a pointer per object, so the
+// garbage collector needn't scan them. Beside keys, objects and versions (64 bytes an
 // object with keys of type cache.ObjectName) a store of more than 1,024 objects keeps
 // a copy of each key that is a string or an object's name, for look-ups (64 bytes).
-// A list by labels without an index looks at summaries of the objects' labels (8 bytes
-// an object). One such list in 32 stores those that are missing.
+// A list by labels without an index reads summaries of the objects' labels (8 bytes
+// an object). One such list in 32 stores the summaries that are missing.
 //
 // # Objects are shared
 //
-// The store hands out what was put in. Changing an object that a store holds breaks
-// the indexes and every other reader.
+// The store hands out the objects that were put in, not copies. Changing an object that
+// a store holds breaks the indexes and every other reader.
 package store

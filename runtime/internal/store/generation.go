@@ -13,9 +13,9 @@ func newGeneration[K comparable]() *generation[K] {
 	return &generation[K]{table: newTable()}
 }
 
-// find returns the slot of a key, and its tag in any case.
+// find returns the slot of a key, and its tag even if ok is false.
 func (g *generation[K]) find(key *K) (slot, tag uint32, ok bool) {
-	// Asking for the texts once saves a small store 2 ns of 30.
+	// Calling textsOf only once saves a small store 2 ns of 30.
 	switch first, second, ok := textsOf(key); {
 	case !ok:
 		tag = tagOf(hashing, key)
@@ -31,8 +31,8 @@ func (g *generation[K]) find(key *K) (slot, tag uint32, ok bool) {
 	return g.table.buckets[at].slots[i], tag, ok
 }
 
-// place says where the object of a key is and, if existed, which one. It is valid
-// until the next write.
+// place is where the object of a key is, or will be. If existed, old is that object. It
+// is valid until the next write.
 type place struct {
 	tag, slot  uint32
 	existed    bool
@@ -94,8 +94,8 @@ func (g *generation[K]) put(p place, key K, object any, version string, values [
 	}
 }
 
-// addText copies the text of the key in the last slot, and those of all others when
-// their number first needs it: 64 KB, some 20 us.
+// addText copies the text of the key in the last slot. When the store outgrows minTexts,
+// it copies those of all keys: 64 KB, some 20 us.
 func (g *generation[K]) addText(slot uint32) {
 	first := slot
 	if !g.table.texts.exist() {
@@ -141,14 +141,14 @@ func (g *generation[K]) named(name string) (*index, error) {
 	return nil, &NoIndexError{Name: name}
 }
 
-// additional is indexes that a generation doesn't have yet.
+// additional holds indexes that a generation doesn't have yet.
 type additional struct {
 	indexes []*index
-	// refs is the generation's with columns for the indexes.
+	// refs is the generation's refTable with columns for these indexes.
 	refs *refTable
 }
 
-// index computes indexes of what the generation holds. It changes nothing.
+// index computes indexes of the generation's objects. It doesn't change the generation.
 func (g *generation[K]) index(functions map[string]IndexFunc) additional {
 	a := additional{refs: g.refs.widened(len(functions), g.pages.length)}
 	for name, values := range functions {
@@ -164,7 +164,7 @@ func (g *generation[K]) index(functions map[string]IndexFunc) additional {
 	return a
 }
 
-// add makes computed indexes the generation's.
+// add adds computed indexes to the generation.
 func (g *generation[K]) add(a additional) {
 	g.refs = *a.refs
 	for _, x := range a.indexes {

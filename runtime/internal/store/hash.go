@@ -6,13 +6,13 @@ import (
 )
 
 // hasher hashes keys of stores, and labels. Its seed is random: keys and labels come
-// from users of the cluster, who must not be able to choose some that collide.
+// from users of the cluster, who must not be able to choose colliding ones.
 type hasher struct {
 	seed  maphash.Seed
 	words [4]uint64
 }
 
-// hashing is of all stores.
+// hashing is used by all stores.
 var hashing = newHasher()
 
 func newHasher() *hasher {
@@ -23,7 +23,7 @@ func newHasher() *hasher {
 	return h
 }
 
-// tagOf returns the tag of a key. It panics, as maps do, if that can't be hashed.
+// tagOf returns the tag of a key. It panics, as maps do, if the key can't be hashed.
 func tagOf[K comparable](h *hasher, key *K) uint32 {
 	if first, second, ok := textsOf(key); ok {
 		return uint32(h.texts(first, second) >> 32)
@@ -31,10 +31,10 @@ func tagOf[K comparable](h *hasher, key *K) uint32 {
 	return uint32(maphash.Comparable(h.seed, *key) >> 32)
 }
 
-// texts is the hash of two texts, by products of 64 bits that are folded, as
-// wyhash has it (github.com/wangyi-fudan/wyhash, which Go's maps use where a
-// processor has no better). Of two texts of eight bytes or more it takes half the
-// time of maphash.Comparable, since neither waits for the other's hash.
+// texts is the hash of two texts, by folded products of 64 bits, as in wyhash
+// (github.com/wangyi-fudan/wyhash, which Go's maps use where the processor offers
+// nothing faster). For two texts of eight bytes or more it takes half the time of
+// maphash.Comparable, since the hash of one doesn't wait for that of the other.
 func (h *hasher) texts(first, second string) uint64 {
 	w, n, m := &h.words, uint64(len(first)), uint64(len(second))
 	x, y := w[0], w[2]

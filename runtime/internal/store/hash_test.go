@@ -9,7 +9,7 @@ import (
 )
 
 // TestTagsAreSpread counts how often typical names share the upper bits of their tags, by which a table finds
-// them, or the lower ones, by which it distinguishes them, and compares that with chance.
+// them, or the lower bits, by which it distinguishes them, and compares the counts with chance.
 func TestTagsAreSpread(t *testing.T) {
 	const n, lots = 1 << 16, 1 << 10
 	for name, key := range map[string]func(i int) cache.ObjectName{
@@ -59,7 +59,7 @@ func TestTagsAreSpread(t *testing.T) {
 	}
 }
 
-// TestTextsOfAllLengths checks that every text of up to 80 bytes has another hash if one byte differs, and if
+// TestTextsOfAllLengths checks that every text of up to 80 bytes has another hash if one byte differs, or if
 // the same bytes are divided elsewhere.
 func TestTextsOfAllLengths(t *testing.T) {
 	h, seen := newHasher(), map[uint64]string{}

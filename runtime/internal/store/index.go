@@ -18,7 +18,7 @@ type NoIndexError struct{ Name string }
 func (e *NoIndexError) Error() string { return "Index with name " + e.Name + " does not exist" }
 
 // LabelIndex is the name of the index of objects by the value of a label. Lists
-// by labels use it where it exists.
+// by labels use it if it exists.
 func LabelIndex(label string) string { return "label:" + label }
 
 // FieldIndex is the name of the index of objects by the value of a field.
@@ -46,14 +46,14 @@ type index struct {
 	// ids has the id of each value.
 	ids map[string]valueID
 	// postings has the slots of each value, by id and in no order. texts has the values by
-	// id. The short ones are copied into shortTexts, where an update compares them and waits
-	// for one cache line each.
+	// id. Short values are copied into shortTexts, so that an update that compares one waits
+	// for a single cache line.
 	postings   [][]uint32
 	texts      []string
 	shortTexts []short
 	free       []valueID
-	// column says for each slot where in which posting it stands, so that
-	// taking it out needs neither a search nor the old object.
+	// column has, for each slot, the posting where it stands and the position there, so
+	// that removing it needs neither a search nor the old object.
 	column column
 	// several holds the refs of the slots that have more than one value.
 	several map[uint32][]ref
@@ -67,7 +67,7 @@ const (
 	severalValues valueID = math.MaxUint32 - 1
 )
 
-// ref says where a slot stands: in the posting of a value, at a position.
+// ref is where a slot stands: in the posting of a value, at a position.
 type ref struct {
 	value    valueID
 	position uint32
@@ -81,9 +81,9 @@ type refTable struct {
 	width     int
 }
 
-// prefetch loads a row into a processor's cache while other memory is waited for,
-// which takes 17% off an update of a store of 100,000 objects with three indexes (735
-// to 609 ns). It isn't inlined, or the compiler would drop the load.
+// prefetch loads a row into the processor's cache while the processor waits for other
+// memory. That takes 17% off an update of a store of 100,000 objects with three indexes
+// (735 to 609 ns). It isn't inlined, or the compiler would drop the load.
 //
 //go:noinline
 func (r *refTable) prefetch(slot uint32) (value valueID) {
@@ -205,7 +205,7 @@ func (x *index) set(slot uint32, values []string) {
 	x.several[slot] = refs
 }
 
-// unset takes all values from a slot.
+// unset removes all values of a slot.
 func (x *index) unset(slot uint32) {
 	switch r := x.column.at(slot); r.value {
 	case noValue:
@@ -231,8 +231,8 @@ func (x *index) join(slot uint32, value string) ref {
 			x.postings = append(x.postings, nil)
 			x.texts, x.shortTexts = append(x.texts, ""), append(x.shortTexts, short{})
 		}
-		// A substring would keep the whole string alive that it is part of. Copies are side by
-		// side.
+		// A substring would keep the whole string alive that it is part of. Also, copies lie
+		// side by side in memory.
 		value = strings.Clone(value)
 		x.texts[id] = value
 		x.shortTexts[id] = shortOf(value)
@@ -243,8 +243,8 @@ func (x *index) join(slot uint32, value string) ref {
 	return ref{id, uint32(len(*p) - 1)}
 }
 
-// leave takes out what r refers to. The last slot of the posting takes its
-// place; a posting without slots is given up, so that values which come and
+// leave removes the slot that r refers to from its posting. The posting's last
+// slot takes its place. An empty posting is freed, so that values which come and
 // go leave nothing behind.
 func (x *index) leave(r ref) {
 	slots := x.postings[r.value]
@@ -275,7 +275,7 @@ func (x *index) position(slot uint32, id valueID) *uint32 {
 	return &refs[slices.IndexFunc(refs, func(r ref) bool { return r.value == id })].position
 }
 
-// move gives the values of a slot to one that has none.
+// move moves the values of a slot to one that has none.
 func (x *index) move(from, to uint32) {
 	r := x.column.at(from)
 	switch r.value {

@@ -9,10 +9,10 @@ import (
 )
 
 // keyTexts holds copies of the texts that keys consist of. In a store that is larger
-// than a processor's caches, most of the time of a look-up is waiting for memory: with
-// a copy in one cache line it waits once, and not for the key and then for what that
-// points to. They cost 64 bytes an object, so stores of up to minTexts have none. No
-// snapshot shares them.
+// than a processor's caches, a look-up spends most of its time waiting for memory. With
+// a copy in one cache line it waits once, instead of first for the key and then for the
+// text that the key points to. The copies cost 64 bytes an object, so stores of up to
+// minTexts have none. No snapshot shares them.
 type keyTexts struct {
 	// pages are as long as those of objects.
 	pages [][]keyText
@@ -25,17 +25,17 @@ type keyText struct {
 }
 
 const (
-	// maxKeyText is for most namespaces and names together, and makes a keyText as
-	// long as a line of a processor's cache.
+	// maxKeyText is enough for most namespaces and names together, and makes a keyText
+	// as long as a line of a processor's cache.
 	maxKeyText = 62
-	// noKeyText is the length of what is longer.
+	// noKeyText is the length in place of one that exceeds maxKeyText.
 	noKeyText = math.MaxUint8
 	// A store has key texts when it outgrows minTexts, until it has half as many.
 	minTexts = 4 * pageSize
 )
 
-// textsOf returns what a key consists of, if it has one of the types that are
-// usual for objects. Stores with keys of other types have no keyTexts.
+// textsOf returns the texts that a key consists of, if it has one of the types that
+// are usual for objects. Stores with keys of other types have no keyTexts.
 func textsOf[K comparable](key *K) (first, second string, ok bool) {
 	switch key := any(key).(type) {
 	case *cache.ObjectName:
@@ -68,8 +68,9 @@ func (t *keyText) set(first, second string) {
 	}
 }
 
-// is reports whether a text is of two parts that fit. Most namespaces and names are
-// compared by words: two calls would be a third of what a look-up executes.
+// is reports whether the text has these two parts, which must fit. Most namespaces and
+// names are compared by words: calls that compare strings would be a third of the
+// instructions of a look-up.
 func (t *keyText) is(first, second string) bool {
 	n, m := len(first), len(second)
 	if int(t.first) != n || int(t.length) != n+m {
@@ -92,7 +93,7 @@ func (t *keyText) is(first, second string) bool {
 
 func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
-// exist reports whether there are texts of all slots; otherwise there are none.
+// exist reports whether there are texts. There are those of all slots, or none.
 func (t *keyTexts) exist() bool { return len(t.pages) > 0 }
 
 func (t *keyTexts) at(slot uint32) *keyText { return &t.pages[slot>>pageBits][slot&pageMask] }
@@ -107,7 +108,7 @@ func (t *keyTexts) append(slot uint32, first, second string) {
 	t.at(slot).set(first, second)
 }
 
-// remove takes the text of a slot out. That of the last slot gets its place.
+// remove removes the text of a slot. That of the last slot takes its place.
 func (t *keyTexts) remove(slot, last uint32) {
 	if last <= minTexts/2 {
 		t.pages = nil

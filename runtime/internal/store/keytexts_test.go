@@ -188,7 +188,7 @@ func TestKeyTextsOfAllLengths(t *testing.T) {
 	}
 }
 
-// TestKeyTextsComeAndGo checks that a large store has texts of its keys, and a small one hasn't.
+// TestKeyTextsComeAndGo checks that a large store has texts of its keys, and a small one has none.
 func TestKeyTextsComeAndGo(t *testing.T) {
 	s := New[string]()
 	const keys = 2 * minTexts

@@ -9,19 +9,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// LabelValues asks for objects whose Label has one of Values.
+// LabelValues selects the objects whose Label has one of Values.
 type LabelValues struct {
 	Label  string
 	Values []string
 }
 
 // Labeled yields the objects that may have all wanted labels, in no particular order:
-// every object that has them, and others whose labels aren't known. The caller looks
-// at the labels. It is for a list by labels without a [LabelIndex]. The slices must not
-// be changed, and are valid until the next one.
+// every object that has them, and others. The caller must check the labels. It is for a
+// list by labels without a [LabelIndex]. The slices must not be changed, and are valid
+// until the next one.
 //
-// The labels of an object in a store must not change: what a list has seen of them
-// counts until the object is put again.
+// The labels of an object in a store must not change: a summary of them counts until the
+// object is put again.
 func (s Snapshot[K]) Labeled(wanted []LabelValues) iter.Seq[[]any] {
 	if len(wanted) == 0 {
 		return s.Pages()
@@ -53,8 +53,8 @@ func (s Snapshot[K]) Labeled(wanted []LabelValues) iter.Seq[[]any] {
 	}
 }
 
-// LabeledByIndex returns those objects that have a value in the named index and
-// would be yielded by Labeled. The error is a *NoIndexError.
+// LabeledByIndex returns the objects that have a value in the named index and may have
+// all wanted labels, see Labeled. The error is a *NoIndexError.
 func (s *Store[K]) LabeledByIndex(name, value string, wanted []LabelValues) (found []any, err error) {
 	if len(wanted) == 0 || s.Len() < pageSize {
 		return s.ByIndex(name, value)
@@ -81,29 +81,29 @@ func (s *Store[K]) LabeledByIndex(name, value string, wanted []LabelValues) (fou
 	return c.found, nil
 }
 
-// learns reports whether a list leaves summaries of the labels that it is the first to
-// see, as one in 32 does. Making a summary takes as long as 5 to 20 looks for one
-// label, which is lost where objects change before the next list. Writers don't make
-// them: a summary of six labels takes 120 ns and more, a third of an update.
+// learns reports whether a list stores the summaries of labels that are missing, as one
+// in 32 does. Making a summary takes as long as 5 to 20 look-ups of one label, and is
+// wasted if the object changes before the next list. Writers don't make summaries: one of
+// six labels takes 120 ns and more, a third of an update.
 func learns() bool { return rand.IntN(32) == 0 }
 
-// summary says of an object which labels it lacks: it has the bits that none of the
-// object's labels has, a Bloom filter's inverted. Zero says that nothing is known.
+// summary shows which labels an object lacks. It is an inverted Bloom filter: it has the
+// bits that none of the object's labels has. Zero means that nothing is known.
 type summary = uint64
 
 const (
-	// anyLabels is the summary of an object that may have any.
+	// anyLabels is the summary of an object that may have any labels.
 	anyLabels summary = 1
-	// maxSummary is of how many labels a summary is made. An object with so many
-	// seems to have a tenth of all labels.
+	// maxSummary is the largest number of labels for which a summary is made. An object
+	// with so many seems to have a tenth of all labels.
 	maxSummary = 12
-	// atOnce is how many candidates are yielded at once, if there are as many: the
-	// caller then waits for the memory of several at a time.
+	// atOnce is how many candidates are yielded at once, if there are that many: the
+	// processor can then wait for the memory of several at a time.
 	atOnce = 32
 )
 
-// pageSummaries holds the summaries of a full page. Readers write them side by side,
-// all the same. They are copied with the page.
+// pageSummaries holds the summaries of a full page. Readers write them concurrently, but
+// always the same values. They are copied with the page.
 type pageSummaries [pageSize]summary
 
 // summariesFor returns the summaries of a page, or nil if there are none. Full pages get
@@ -155,7 +155,7 @@ func newCandidates(wanted []LabelValues) *candidates {
 	return c
 }
 
-// add adds an object that may match, and leaves its summary if the list is learning.
+// add adds an object if it may match, and stores its summary if the list is learning.
 func (c *candidates) add(object any, s *summary) {
 	lacks := atomic.LoadUint64(s)
 	if lacks == 0 && c.learning {
@@ -180,8 +180,8 @@ next:
 	return true
 }
 
-// summaryOf summarizes the labels of a [metav1.Object]. Of other objects it isn't
-// certain which labels a selector is asked about.
+// summaryOf summarizes the labels of a [metav1.Object]. For other objects it isn't known
+// which labels a selector is matched with.
 func summaryOf(object any) summary {
 	labeled, ok := object.(metav1.Object)
 	if !ok {
@@ -198,9 +198,9 @@ func summaryOf(object any) summary {
 	return ^bits
 }
 
-// bitsOf returns a bit of each third of a summary: of objects with five other labels
-// one in a hundred seems to have the label, with ten one in sixteen. The lowest bit,
-// that of anyLabels, is none of them, so that no summary is zero.
+// bitsOf returns one bit in each third of a summary. Of the objects with five other labels
+// one in a hundred then seems to have the label, of those with ten one in sixteen. The
+// lowest bit, that of anyLabels, is never used, so that no summary is zero.
 func bitsOf(label, value string) summary {
 	hash := hashing.texts(label, value)
 	return 1<<(1+hash%21) | 1<<(22+hash>>16%21) | 1<<(43+hash>>32%21)

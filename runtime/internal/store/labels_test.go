@@ -19,8 +19,8 @@ var wants = [][]LabelValues{
 	{{"a", nil}},
 }
 
-// checkLabeled lists objects by labels: the result must contain all that have them, nothing twice, and
-// nothing but these objects.
+// checkLabeled lists objects by labels. The result must contain all objects that have them, none twice, and
+// no objects that aren't in the store.
 func checkLabeled(t *testing.T, objects []any, labeled func([]LabelValues) []any) {
 	t.Helper()
 	for _, wanted := range wants {
@@ -49,12 +49,12 @@ func hasLabels(set map[string]string, wanted []LabelValues) bool {
 	})
 }
 
-// asks is the number of lists after which all pages have their summaries, but for one in 10^12 runs.
+// asks is the number of lists after which all pages have their summaries, except in one of 10^12 runs.
 const asks = 1000
 
 // TestLabeledFindsFewOthers checks that, once there are summaries, few objects are returned that don't have
-// the labels: one in a hundred is expected. A page that isn't full is returned whole, and so are objects with
-// many labels, which would otherwise be examined again and again.
+// the labels: one in a hundred is expected. A page that isn't full is returned whole. Objects with many
+// labels are always returned; otherwise they would be summarized again and again.
 func TestLabeledFindsFewOthers(t *testing.T) {
 	s := newStore()
 	for i := range 40*pageSize + 1 {

@@ -253,8 +253,8 @@ type view struct {
 	then     *model
 }
 
-// look takes and drops views, of which there may be several at once. At times there is none, and soon no page
-// needs a copy.
+// look takes and drops views, of which there may be several at once. At times there is none: then writes soon
+// need no more copies of pages.
 func (m *model) look(t *testing.T, r *random, s *Store[string], views []view, begin bool) []view {
 	if len(views) > 0 && r.IntN(8) < 2+len(views) {
 		i := r.IntN(len(views))

@@ -6,32 +6,32 @@ const (
 	pageBits = 8
 	// pageSize is the number of slots of a page. With keys of namespace and name, a
 	// full page has 16 KB. The first update of a page after a snapshot copies 8 KB of
-	// that, and 2 KB of summaries of labels if there are any; the first write of all
+	// that, and 2 KB of summaries of labels if there are any. The first write to any page
 	// copies the directory, too: 3 KB for 100,000 objects.
 	pageSize = 1 << pageBits
 	pageMask = pageSize - 1
 
-	// Most informers of a program watch a handful of objects: only what outgrows the
-	// first page gets whole pages. That one grows by half, for a store of 10 objects to
-	// have room for 12 and not for 16.
+	// firstCapacity is the initial number of slots. Most informers of a program watch a
+	// handful of objects: so the first page grows by half until it is full, and a store of
+	// 10 objects has room for 12 and not for 16. Further pages are full-size.
 	firstCapacity = 8
 )
 
-// page holds consecutive slots, a column each for what is read together: lists read
-// nothing but objects. All pages but the last are full.
+// page holds consecutive slots, in a column for each kind of data: lists read only the
+// objects. All pages but the last are full.
 //
 // A page that a snapshot has doesn't change, except for the summaries of labels that
-// readers add. Its arrays may hold more behind the end of its columns, which belongs
-// to a younger page.
+// readers add. Its arrays may hold more elements behind the end of its columns, which
+// belong to a younger page.
 type page[K comparable] struct {
 	keys     []K
 	objects  []any
 	versions []string
 	// summaries is nil until a list makes them, and while the page isn't full.
 	summaries atomic.Pointer[pageSummaries]
-	// epoch is when objects and versions were copied or made, keysEpoch is when keys
-	// were. Keys are copied for deletions only: updates leave them alone, and additions
-	// write where no snapshot looks.
+	// epoch is when objects and versions were copied or made, keysEpoch when keys were.
+	// Keys are copied for deletions only: updates don't change them, and additions write
+	// behind the end of what snapshots read.
 	epoch, keysEpoch uint64
 }
 
@@ -68,15 +68,15 @@ type pages[K comparable] struct {
 	length    int
 	// shared means that a snapshot has the directory. Readers set it, concurrently.
 	shared atomic.Bool
-	// epoch counts the copies of the directory. What a page made or copied in this
-	// epoch, no snapshot has, unless the directory is shared.
+	// epoch counts the copies of the directory. No snapshot has the data that a page made
+	// or copied in this epoch, unless the directory is shared.
 	epoch uint64
 }
 
 // snapshot may run concurrently with reads, not with writes. It leaves the
 // resourceVersion to its caller.
 func (ps *pages[K]) snapshot() Snapshot[K] {
-	// Processors share the memory of what is only read.
+	// Don't write needlessly: processors can share the cache line while it is only read.
 	if !ps.shared.Load() {
 		ps.shared.Store(true)
 	}
@@ -93,14 +93,14 @@ func (ps *pages[K]) owns(number uint32) bool {
 	return !ps.shared.Load() && (int(number) == len(ps.directory) || ps.directory[number].epoch == ps.epoch)
 }
 
-// ownCopy is what a write needs of its own because snapshots have what there is.
+// ownCopy holds copies for a write, in place of the page and directory that snapshots share.
 type ownCopy[K comparable] struct {
 	number    uint32
 	page      *page[K]   // nil for the page that comes next
 	directory []*page[K] // nil if no snapshot has the directory
 }
 
-// copyOf copies what a write to a page needs. It changes nothing, so that it may run
+// copyOf makes the copies for a write to a page. It changes nothing, so it may run
 // concurrently with reads and snapshots.
 func (ps *pages[K]) copyOf(number uint32) ownCopy[K] {
 	c := ownCopy[K]{number: number}
@@ -113,8 +113,8 @@ func (ps *pages[K]) copyOf(number uint32) ownCopy[K] {
 	return c
 }
 
-// install puts copies in place, unless a snapshot has taken the directory since they
-// were made and it isn't among them.
+// install puts copies in place. It doesn't install the page if a snapshot has taken the
+// directory since, and the directory isn't among the copies.
 func (ps *pages[K]) install(c ownCopy[K]) {
 	if c.directory != nil {
 		ps.directory = c.directory
@@ -150,7 +150,7 @@ func (ps *pages[K]) key(slot uint32) K {
 	return ps.directory[slot>>pageBits].keys[slot&pageMask]
 }
 
-// at returns what is in a slot.
+// at returns the content of a slot.
 func (ps *pages[K]) at(slot uint32) (object any, version string) {
 	p := ps.directory[slot>>pageBits]
 	return p.objects[slot&pageMask], p.versions[slot&pageMask]

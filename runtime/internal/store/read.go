@@ -9,7 +9,7 @@ import (
 // Get returns the object of a key.
 func (s *Store[K]) Get(key K) (object any, ok bool) {
 	if !textual[K]() {
-		// Hashing it may panic, so the lock wants a defer.
+		// Hashing the key may panic, so unlocking needs the defer of Lookup.
 		object, _, ok = s.Lookup(key)
 		return object, ok
 	}
@@ -40,7 +40,7 @@ func (s *Store[K]) Len() int {
 	return s.live.pages.length
 }
 
-// Snapshot returns what the store holds now, in constant time.
+// Snapshot returns the present content of the store, in constant time.
 func (s *Store[K]) Snapshot() Snapshot[K] {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -53,8 +53,8 @@ func (s *Store[K]) snapshot() Snapshot[K] {
 	return snapshot
 }
 
-// All yields every key with its object, in no particular order, as they are
-// when the iteration starts. It allocates nothing per object, and the store
+// All yields every key with its object, in no particular order, from a snapshot
+// at the start of the iteration. It allocates nothing per object, and the store
 // may be written meanwhile, also from within the loop.
 func (s *Store[K]) All() iter.Seq2[K, any] {
 	return func(yield func(K, any) bool) {
@@ -73,7 +73,7 @@ func (s *Store[K]) HasIndex(name string) bool {
 	return err == nil
 }
 
-// Fields returns the fields that there is a [FieldIndex] of, sorted.
+// Fields returns the fields that have a [FieldIndex], sorted.
 func (s *Store[K]) Fields() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -144,12 +144,12 @@ func (s *Store[K]) IndexValues(name string) []string {
 	return values
 }
 
-// shortResult is how many objects are picked under the lock, which takes
-// microseconds. A longer result is picked from a snapshot.
+// shortResult is the largest number of objects that are picked under the lock,
+// which takes microseconds. A longer result is picked from a snapshot.
 const shortResult = 1024
 
-// match returns what column holds of the objects that have one of values in
-// the named index, each once.
+// match returns the values in a column of the objects that have one of values in
+// the named index, each object once.
 func match[K comparable, R any](
 	s *Store[K], name string, column func(*page[K]) []R, values []string,
 ) ([]R, error) {

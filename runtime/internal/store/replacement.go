@@ -1,14 +1,14 @@
 package store
 
-// Replacement collects what will take the place of everything that a store
-// holds. It isn't safe for concurrent use and is done after Commit or Discard.
+// Replacement collects the objects that will replace the content of a store. It
+// isn't safe for concurrent use, and can't be used after Commit or Discard.
 type Replacement[K comparable] struct {
 	store  *Store[K]
 	staged *generation[K]
 }
 
-// Begin opens a replacement. The store stays as it is, for readers and
-// writers, until Commit.
+// Begin opens a replacement. It has no effect on readers and writers of the
+// store until Commit.
 func (s *Store[K]) Begin() *Replacement[K] {
 	return &Replacement[K]{store: s, staged: newGeneration[K]()}
 }
@@ -19,14 +19,14 @@ func (r *Replacement[K]) Set(key K, object any, version string) {
 	r.staged.put(r.staged.locate(&key), key, object, version, nil)
 }
 
-// Delete takes back what was staged under a key, if anything.
+// Delete removes the object that was staged under a key, if there is one.
 func (r *Replacement[K]) Delete(key K) {
 	if at := r.staged.locate(&key); at.existed {
 		r.staged.remove(at.slot)
 	}
 }
 
-// Lookup returns what is staged under a key, and its resourceVersion.
+// Lookup returns the object that is staged under a key, and its resourceVersion.
 func (r *Replacement[K]) Lookup(key K) (object any, version string, ok bool) {
 	slot, _, ok := r.staged.find(&key)
 	if ok {
@@ -45,8 +45,8 @@ func (r *Replacement[K]) Each(yield func(key K, object any, version string)) {
 	}
 }
 
-// Check computes the index values of an object, as Commit will do: if it panics,
-// Commit would, with that object.
+// Check computes the index values of an object. If it panics, Commit would panic with
+// that object, too.
 func (r *Replacement[K]) Check(object any) {
 	s := r.store
 	s.writing.Lock()
@@ -57,15 +57,15 @@ func (r *Replacement[K]) Check(object any) {
 // Len is the number of staged objects.
 func (r *Replacement[K]) Len() int { return r.staged.pages.length }
 
-// Discard drops what was staged.
+// Discard drops the staged objects.
 func (r *Replacement[K]) Discard() { r.staged = nil }
 
 // Commit makes the staged objects the store's only ones, all at once, with
-// resourceVersion as the collection's. What was written to the store since
-// Begin is replaced, too. It returns what changed against the store as it was
-// just before. Other writers wait meanwhile, readers don't.
+// resourceVersion as the collection's. Objects that were written to the store
+// since Begin are replaced, too. It returns the changes from the content just
+// before. Other writers wait meanwhile, readers don't.
 //
-// If an index function panics, nothing has changed, and what is staged still is.
+// If an index function panics, the store is unchanged, and the objects are still staged.
 func (r *Replacement[K]) Commit(resourceVersion string) Changes[K] {
 	s, next := r.store, r.staged
 	s.writing.Lock()

@@ -15,17 +15,17 @@ type Backed[K comparable] interface {
 // Store holds the objects of one resource. It is safe for concurrent use; see the
 // package's documentation for what it promises to readers and writers.
 type Store[K comparable] struct {
-	// writing is held by one writer at a time. See the package's page on locks.
+	// writing is held by one writer at a time. See the package's documentation about locks.
 	writing sync.Mutex
 	// values is the writer's scratch space: per change, per index.
 	values [][]string
 
-	// mu guards what follows. It is held for short sections only: no index function is
+	// mu guards the fields below. It is held for short sections only: no index function is
 	// called under it, and nothing is listed under it.
 	mu      sync.RWMutex
 	live    *generation[K]
 	version string
-	// pinned says that changes leave the version alone.
+	// pinned means that changes of objects don't change the version.
 	pinned bool
 }
 
@@ -38,11 +38,11 @@ func New[K comparable]() *Store[K] {
 }
 
 // Set stores an object under a key, with its resourceVersion, which may be "". It
-// returns what it replaced.
+// returns the object that it replaced.
 func (s *Store[K]) Set(key K, object any, version string) (old any, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	// Readers needn't wait for these.
+	// Readers needn't wait for this part.
 	at := s.live.locate(&key)
 	values := s.valuesOf(object)
 	at.indexed = at.existed && s.live.indexed(at.slot, values)
@@ -54,8 +54,8 @@ func (s *Store[K]) Set(key K, object any, version string) (old any, existed bool
 	return at.old, at.existed
 }
 
-// Delete takes out the object of a key and returns it. The collection's
-// resourceVersion stays.
+// Delete removes the object of a key and returns it. It doesn't change the
+// collection's resourceVersion.
 func (s *Store[K]) Delete(key K) (old any, existed bool) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -70,12 +70,12 @@ func (s *Store[K]) Delete(key K) (old any, existed bool) {
 	return at.old, at.existed
 }
 
-// Apply makes changes, in order, which become visible together. A change's
-// Type is Deleted or anything else, which stores Object; its Key must be set.
-// Apply writes into changes what each of them did: Type, Old and OldVersion.
+// Apply makes changes, in order, which become visible together. A change of Type
+// Deleted deletes, any other stores Object; its Key must be set. Apply sets Type, Old
+// and OldVersion of each change to what it did.
 //
 // Readers wait while the changes are made (under a microsecond each), so the caller
-// bounds their number.
+// should bound their number.
 func (s *Store[K]) Apply(changes []Change[K]) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -105,8 +105,8 @@ func (s *Store[K]) Apply(changes []Change[K]) {
 }
 
 // own copies the page of a slot that will be written, if a snapshot has it, so that
-// readers don't wait for the copy. A snapshot that is taken before the write makes it
-// copy the page once more, under mu.
+// readers don't wait for the copy. If a snapshot is taken between own and the write, the
+// write copies the page once more, under mu.
 func (s *Store[K]) own(slot uint32) {
 	ps, number := &s.live.pages, slot>>pageBits
 	if int(number) > len(ps.directory) || ps.owns(number) {
@@ -151,8 +151,8 @@ func (s *Store[K]) observe(version string) {
 	}
 }
 
-// Pin makes writes of objects leave the collection's resourceVersion alone, or ends that: the versions of
-// objects that come from several streams say nothing of the collection.
+// Pin with true makes writes of objects leave the collection's resourceVersion unchanged, with false it ends
+// that. It is for objects from several streams, whose versions aren't those of the whole collection.
 func (s *Store[K]) Pin(pinned bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,9 +166,8 @@ func (s *Store[K]) Bookmark(resourceVersion string) {
 	s.version = resourceVersion
 }
 
-// ResourceVersion returns the version of the collection that was seen last:
-// by Bookmark, Replacement.Commit, or with an object that was put, or in a
-// change that was applied.
+// ResourceVersion returns the last version of the collection: that of a
+// Bookmark, a Replacement.Commit, a Set, or a change that was applied.
 func (s *Store[K]) ResourceVersion() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -176,8 +175,8 @@ func (s *Store[K]) ResourceVersion() string {
 }
 
 // AddIndexes adds indexes and fills them with the objects that the store
-// holds. Readers go on meanwhile. It adds none of them if one of the names is
-// taken, or one of the functions nil.
+// holds. Readers don't wait meanwhile. It returns an error and adds no index if
+// one of the names is taken, or one of the functions is nil.
 func (s *Store[K]) AddIndexes(functions map[string]IndexFunc) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()

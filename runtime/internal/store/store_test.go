@@ -48,7 +48,7 @@ func has[K comparable](s *Store[K], key K) bool {
 	return ok
 }
 
-// cast returns what a store returned as values of the type that all of it has.
+// cast converts the objects that a store returned to their common type.
 func cast[T any](list []any) []T {
 	typed := make([]T, len(list))
 	for i, object := range list {
@@ -76,8 +76,8 @@ func name(i int) string { return fmt.Sprintf("name-%d", i) }
 // rare is the number of values that few objects have, so that values appear and disappear.
 const rare = 300
 
-// longLabels are values of about the length up to which an index keeps copies, and
-// an empty one.
+// longLabels are values of about the greatest length that an index copies, and an
+// empty one.
 var longLabels = func() []string {
 	short := strings.Repeat("x", maxShort)
 	return []string{short, short[1:], short + "x", short + "y", short + "," + short + "x", "a,",
@@ -147,7 +147,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestChurnDoesNotGrow checks that objects which are added and deleted leave nothing behind.
+// TestChurnDoesNotGrow checks that objects that are added and deleted leave nothing behind.
 func TestChurnDoesNotGrow(t *testing.T) {
 	s := newStore()
 	for i := range 100_000 {

@@ -46,7 +46,7 @@ func TestTable(t *testing.T) {
 }
 
 // checkTable checks that every slot is in the table once, at its tag's home or after it without a gap in
-// between, and that nothing else is.
+// between, and that the table has no other entries.
 func checkTable(t *testing.T, table *table, tags []uint32) {
 	t.Helper()
 	if !slices.Equal(table.tags, tags) {

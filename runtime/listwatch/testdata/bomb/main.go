@@ -1,6 +1,6 @@
 // Command bomb reads the list or the watch of a hostile server with an informer's source, and prints the error
-// and how many KB of memory that took at the most. It is a program because the memory of a test is that of
-// all tests, and of the race detector.
+// and the peak memory in KB. It is a program because a test shares its memory with all other tests and the
+// race detector.
 //
 //	bomb list|watch configmap|unstructured URL content-type
 package main
