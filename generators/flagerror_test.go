@@ -29,7 +29,7 @@ func TestForeignFlags(t *testing.T) {
 	}
 	for _, tool := range []*Tool{
 		NewClientGen(), NewListerGen(), NewInformerGen(), NewApplyConfigurationGen(), NewDeepCopyGen(),
-		NewRegisterGen(),
+		NewRegisterGen(), NewDefaulterGen(),
 	} {
 		logging := newTool(tool.name).flags
 		tool.flags.VisitAll(func(f *pflag.Flag) {

@@ -2,6 +2,7 @@ package sharding
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -24,7 +25,7 @@ func (m *model) run(seed, steps int) {
 		m.join()
 	}
 	go m.watch(ctx)
-	go m.elections(ctx)
+	go m.elections(ctx, rand.New(rand.NewPCG(m.random.Uint64(), 0)))
 	m.pass(2 * leaseDuration)
 	for range steps {
 		if m.calm {

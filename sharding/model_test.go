@@ -447,7 +447,7 @@ func (m *model) cover(owned []Range) {
 
 // elections elects a balancer whenever there has been none for a LeaseDuration, as leader election does after
 // a crash.
-func (m *model) elections(ctx context.Context) {
+func (m *model) elections(ctx context.Context, random *rand.Rand) {
 	silent := time.Duration(0)
 	for ctx.Err() == nil {
 		m.mu.Lock()
@@ -467,7 +467,7 @@ func (m *model) elections(ctx context.Context) {
 			silent = 0
 		}
 		if silent >= leaseDuration && len(able) > 0 {
-			able[rand.IntN(len(able))].lead(true)
+			able[random.IntN(len(able))].lead(true)
 		}
 		bubble.Pass(retryPeriod)
 	}

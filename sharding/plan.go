@@ -95,14 +95,14 @@ func (p *plan) count() {
 		switch {
 		case !p.live[e.Owner] || p.orphan(e):
 		case e.To == "":
-			p.move("", e.Owner, objects)
+			p.give(e.Owner, objects)
 		default:
 			part := objects
 			if e.Part > 0 {
 				part = min(part, e.Part)
-				p.move("", e.Owner, objects-part)
+				p.give(e.Owner, objects-part)
 			}
-			p.move("", e.To, part)
+			p.give(e.To, part)
 			p.asked[e.Owner] = true
 		}
 	}
@@ -112,11 +112,8 @@ func (p *plan) count() {
 // orphan reports whether the balancer may assign a range.
 func (p *plan) orphan(e entry) bool { return e.Owner == "" || p.dead[e.Owner] }
 
-// move counts a range as moved from a member to another; from may be "".
-func (p *plan) move(from, to string, objects int) {
-	if from != "" {
-		p.loads[from] -= objects
-	}
+// give counts a range, with its objects, for a member.
+func (p *plan) give(to string, objects int) {
 	p.loads[to] += objects
 	p.ranges[to]++
 }

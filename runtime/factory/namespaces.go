@@ -18,8 +18,8 @@ type runner interface {
 }
 
 // Namespaces runs a generated factory F, which it starts and shuts down, for each namespace of a set, which
-// may change while they run. The program needs permissions in these namespaces only, none for the cluster. The
-// informers of Namespaces show the objects of all namespaces as one cache:
+// may change while they run. The program needs permissions in these namespaces only, none for the cluster.
+// The informers of Namespaces show the objects of all namespaces as one cache:
 //
 //	namespaces := factory.NewNamespaces(func(namespace string) externalversions.SharedInformerFactory {
 //		return externalversions.NewSharedInformerFactoryWithOptions(client, 0,

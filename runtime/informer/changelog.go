@@ -22,8 +22,9 @@ type changeLog[K comparable] struct {
 }
 
 // nodeSize is the largest number of single changes in a node. It bounds how long the
-// registration of a handler waits, since the changes of a node are applied under joining,
-// and how many objects a handler in the middle of a node keeps alive.
+// registration of a handler waits for single changes, since the changes of a node are
+// applied under joining, and how many objects a handler in the middle of a node keeps
+// alive. A list is one node, however long it is.
 const nodeSize = 512
 
 // node holds the changes that became visible in the store together: a single change, the

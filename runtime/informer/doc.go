@@ -11,6 +11,9 @@
 // goroutine, and gives it to the sink, which transforms the object, computes its key and appends a delta to
 // the queue. Appending never blocks, so nothing behind the queue slows down reading from the server.
 //
+// An informer of a part ([Shard]) has a group of feeds in place of the reflector: package feeds reads each
+// range of hashes by a reflector of its own, as ranges come and go.
+//
 // The writer runs on the goroutine of RunWithContext. It pops everything from the queue, applies it to the
 // store, and appends what changed to the change log. A node of the log is a single change or a batch: the
 // changes that were applied together, up to 512, or a whole list, resync or snapshot.
@@ -33,8 +36,8 @@
 // object is wrong for every reader, and the indexes don't follow the change. The damage lasts until the
 // object's next event: a relist in JSON keeps the stored object if its text is the same as in the previous
 // list.
-// [Tuning] can sample objects to find code that changes them; KUBE_CACHE_MUTATION_DETECTOR=true checks all of
-// them.
+// [Tuning] can sample objects to find code that changes them; KUBE_CACHE_MUTATION_DETECTOR=true checks all
+// that arrive from the server, for some minutes each.
 //
 // # Where memory is bounded
 //
@@ -46,7 +49,9 @@
 //   - The log keeps what the slowest handler has not read yet, once for all handlers. It has no bound. A
 //     handler that was added with Coalesce reads the log at once and keeps at most one entry for each object
 //     instead. [StatusOf] shows every backlog.
-//   - A cursor keeps at most one partly read node.
+//   - A cursor keeps at most one partly read node: up to 512 changes, or a whole list.
+//
+// docs/memory.md has the complete table.
 //
 // # Locks
 //
@@ -57,7 +62,8 @@
 // The order is mu, then joining, then the store's own locks. Registering a handler needs both mu and joining,
 // in this order, so the writer must not take mu while it holds joining. The reflector takes mu alone, to
 // check whether a resync is due. The other locks come last. The lock of the waiters may be held while the
-// store is read. No other lock is taken under the locks of coalescers, of the mutation detector (taken under
+// store is read, and while the state of a [Part] is, under the part's lock and that of its group of feeds. No
+// other lock is taken under the locks of coalescers, of the mutation detector (taken under
 // joining), of the reflector's health (taken under mu) or of the indexer's functions. No lock is held while a
 // handler is called.
 //

@@ -66,8 +66,8 @@ type streamedListerWatcher struct {
 }
 
 // Streamed returns a [k8s.io/client-go/tools/cache.ListerWatcherWithContext] like lw whose lists and watches
-// are read as streams by informers of this project: those of packages informer, cache and informers, and those
-// that generated code makes. For all other callers it behaves like lw.
+// are read as streams by informers of this project: those of packages informer, cache and informers, and
+// those that generated code makes. For all other callers it behaves like lw.
 //
 // By calling it you declare that lw returns what the server sends: its functions, and the client that they
 // call, must not convert, default, filter or change objects, nor take a list from anywhere but the server.

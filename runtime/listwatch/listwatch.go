@@ -38,8 +38,8 @@ type Streaming interface {
 }
 
 // Writing is implemented, in addition to List and Watch, by the client of a resource that remembers the
-// writes of its clientset. Informers use it on the client that they list with. A wrapper of a client hides this
-// method, as it hides that of Streaming.
+// writes of its clientset. Informers use it on the client that they list with. A wrapper of a client hides
+// this method, as it hides that of Streaming.
 type Writing interface {
 	// Written returns what was written in a namespace, or in all namespaces if it is "", and what was deleted
 	// in any namespace since the deletion with the sequence number after. A client of a single namespace

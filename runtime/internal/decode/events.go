@@ -78,7 +78,8 @@ func (e *Events) Want(wanted func(namespace, uid string) bool) { e.wanted = want
 
 // Wait blocks until an event begins to arrive or the stream ends, which Next reports. While a watch is idle,
 // its goroutine stands in Wait, which takes little stack: below the frames of Next it takes more than a
-// quarter of a stack that has decoded objects, and the garbage collector wouldn't shrink that from 16 to 8 KB.
+// quarter of a stack that has decoded objects, and the garbage collector wouldn't shrink that from 16 to 8
+// KB.
 func (e *Events) Wait() {
 	if !e.protobuf {
 		e.in.peek()

@@ -44,7 +44,6 @@ type Change[K comparable] struct {
 // store's contents before and after, which they keep alive.
 type Changes[K comparable] struct {
 	before, after Snapshot[K]
-	added         int
 	// replaced holds for each slot of after its slot in before plus one, or
 	// zero for an object that is new. It is nil when before is empty.
 	replaced []uint32
@@ -87,7 +86,6 @@ func (c Changes[K]) All() iter.Seq[Change[K]] {
 func compare[K comparable](before, next *generation[K]) Changes[K] {
 	c := Changes[K]{}
 	if before.pages.length == 0 {
-		c.added = next.pages.length
 		return c
 	}
 	c.replaced = make([]uint32, 0, next.pages.length)
@@ -96,7 +94,6 @@ func compare[K comparable](before, next *generation[K]) Changes[K] {
 		for _, key := range p.keys {
 			slot, _, ok := before.find(&key)
 			if !ok {
-				c.added++
 				c.replaced = append(c.replaced, 0)
 				continue
 			}
