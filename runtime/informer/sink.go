@@ -31,7 +31,7 @@ func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetric
 	if i.part != nil {
 		i.reflector = i.part.start(i.config.source, partSink[K]{s, i.part.field, new(bool)}, options)
 	} else {
-		s.lookedUp = i.keepUnchanged()
+		s.lookedUp = i.useCache()
 		i.reflector = reflector.New(i.config.source, s, options)
 	}
 	return i.reflector
@@ -136,18 +136,18 @@ type lookedUp struct {
 	version string
 }
 
-// keepUnchanged gives the source a function that looks up objects in the store, so that a
+// useCache gives the source a function that looks up objects in the store, so that a
 // list need not decode objects whose version hasn't changed. It returns nil if the source
 // doesn't use it.
-func (i *informer[K]) keepUnchanged() *lookedUp {
+func (i *informer[K]) useCache() *lookedUp {
 	source, ok := i.config.source.(interface {
-		KeepUnchanged(func(decode.Identity) (any, bool)) bool
+		UseCache(func(decode.Identity) (any, bool)) bool
 	})
 	if _, named := any(*new(K)).(cache.ObjectName); !ok || !named {
 		return nil
 	}
 	last := &lookedUp{}
-	keeps := source.KeepUnchanged(func(id decode.Identity) (any, bool) {
+	keeps := source.UseCache(func(id decode.Identity) (any, bool) {
 		key, _ := any(cache.ObjectName{Namespace: id.Namespace, Name: id.Name}).(K)
 		obj, version, ok := i.store.Lookup(key)
 		if !ok || version != id.ResourceVersion || version == "" {

@@ -154,12 +154,12 @@ func (w *writer[K]) replace(staged *store.Replacement[K], resourceVersion string
 	w.replaceIn(staged, resourceVersion, nil)
 }
 
-// replaceIn is replace if part is nil. Else handlers are notified only of objects for which part returns
+// replaceIn is replace if in is nil. Else handlers are notified only of objects for which in returns
 // true, and the informer's sync isn't completed.
-func (w *writer[K]) replaceIn(staged *store.Replacement[K], resourceVersion string, part func(any) bool) {
-	if !w.commit(staged, resourceVersion, part) {
+func (w *writer[K]) replaceIn(staged *store.Replacement[K], resourceVersion string, in func(any) bool) {
+	if !w.commit(staged, resourceVersion, in) {
 		w.exclude(staged)
-		w.commit(staged, resourceVersion, part)
+		w.commit(staged, resourceVersion, in)
 	}
 }
 
@@ -184,7 +184,7 @@ func (w *writer[K]) exclude(staged *store.Replacement[K]) {
 // commit makes the staged objects the store's in one step. It returns false if an index
 // function panicked. The store is then unchanged.
 func (w *writer[K]) commit(
-	staged *store.Replacement[K], resourceVersion string, part func(any) bool,
+	staged *store.Replacement[K], resourceVersion string, in func(any) bool,
 ) (committed bool) {
 	w.step(func() {
 		changes := staged.Commit(resourceVersion)
@@ -197,11 +197,11 @@ func (w *writer[K]) commit(
 			}
 		}
 		all, length := changes.All(), changes.Len()
-		if part != nil {
-			all, length = changesIn(all, part)
+		if in != nil {
+			all, length = changesIn(all, in)
 		}
 		initial := !w.synced
-		completes := initial && part == nil
+		completes := initial && in == nil
 		if completes {
 			w.synced = true
 			close(w.informer.hasSynced)

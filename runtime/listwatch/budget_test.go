@@ -239,8 +239,8 @@ func TestBudgetCounts(t *testing.T) {
 			}
 			source := budgeted(c, limiter, keep)
 			source.(interface {
-				KeepUnchanged(func(decode.Identity) (any, bool)) bool
-			}).KeepUnchanged(func(decode.Identity) (any, bool) { return &object, true })
+				UseCache(func(decode.Identity) (any, bool)) bool
+			}).UseCache(func(decode.Identity) (any, bool) { return &object, true })
 			if _, err := each(t.Context(), source, metav1.ListOptions{}, func(any) error {
 				if limiter.Held() != 0 {
 					t.Errorf("%d bytes held for cached items", limiter.Held())

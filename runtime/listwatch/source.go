@@ -62,10 +62,10 @@ func (s *source) SetDecoding(opts DecodingOptions) bool {
 	return true
 }
 
-// KeepUnchanged gives the source access to the cache: lists then hand over the cached
+// UseCache gives the source access to the cache: lists then hand over the cached
 // object if it hasn't changed. It returns false if the source doesn't stream. Call it
 // before the source is read.
-func (s *source) KeepUnchanged(lookUp func(decode.Identity) (any, bool)) bool {
+func (s *source) UseCache(lookUp func(decode.Identity) (any, bool)) bool {
 	if s.decoding == nil || s.decoding.off != "" {
 		return false
 	}

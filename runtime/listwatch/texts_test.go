@@ -47,8 +47,8 @@ func TestUnchangedTexts(t *testing.T) {
 	source := budgeted(c, nil)
 	cached := map[decode.Identity]any{}
 	source.(interface {
-		KeepUnchanged(func(decode.Identity) (any, bool)) bool
-	}).KeepUnchanged(func(id decode.Identity) (any, bool) {
+		UseCache(func(decode.Identity) (any, bool)) bool
+	}).UseCache(func(id decode.Identity) (any, bool) {
 		o, ok := cached[id]
 		return o, ok
 	})

@@ -23,7 +23,7 @@ func (listing) name() State { return Listing }
 
 func (listing) step(ctx context.Context, r *round) state {
 	first := r.position.forList()
-	l := lister{Reflector: r.Reflector, limit: r.pageSize(first)}
+	l := stagedList{Reflector: r.Reflector, limit: r.pageSize(first)}
 	defer l.discard()
 	waitCtx := r.withWaits(ctx, Listing, nil)
 	err := l.list(waitCtx, first)
@@ -63,8 +63,8 @@ func (r *Reflector) pageSize(version string) int64 {
 	return 0
 }
 
-// lister stages one list, which may take several attempts.
-type lister struct {
+// stagedList stages one list, which may take several attempts.
+type stagedList struct {
 	*Reflector
 	limit     int64
 	staging   Staging
@@ -76,7 +76,7 @@ type lister struct {
 // list stages everything from the first page to the last. A list whose pages
 // expire while it is read starts over without pages, at the version that was
 // requested first.
-func (l *lister) list(ctx context.Context, version string) error {
+func (l *stagedList) list(ctx context.Context, version string) error {
 	opts := metav1.ListOptions{ResourceVersion: version, Limit: l.limit}
 	l.restart()
 	for {
@@ -109,44 +109,44 @@ func (l *lister) list(ctx context.Context, version string) error {
 }
 
 // page stages one page.
-func (l *lister) page(ctx context.Context, opts metav1.ListOptions) (sources.ListMeta, error) {
-	return l.source.List(ctx, opts, page{l, opts.Continue == ""})
+func (l *stagedList) page(ctx context.Context, opts metav1.ListOptions) (sources.ListMeta, error) {
+	return l.source.List(ctx, opts, pageReceiver{l, opts.Continue == ""})
 }
 
-// page receives the objects of a page.
-type page struct {
-	*lister
+// pageReceiver receives the objects of one page of a list.
+type pageReceiver struct {
+	list  *stagedList
 	first bool
 }
 
-func (p page) Add(obj any) error {
-	p.sinkErr = p.staging.Add(obj, versionOf(obj))
-	return p.sinkErr
+func (p pageReceiver) Add(obj any) error {
+	p.list.sinkErr = p.list.staging.Add(obj, versionOf(obj))
+	return p.list.sinkErr
 }
 
 // Restart drops the objects of the page. The staging can't distinguish them from those of
 // earlier pages, so the restart of a later page fails the list.
-func (p page) Restart() error {
+func (p pageReceiver) Restart() error {
 	if !p.first {
 		return errors.New("the list function began again in the middle of a list")
 	}
-	p.restart()
+	p.list.restart()
 	return nil
 }
 
-func (l *lister) restart() {
+func (l *stagedList) restart() {
 	l.discard()
 	l.staging = l.sink.Begin()
 }
 
-func (l *lister) discard() {
+func (l *stagedList) discard() {
 	if l.staging != nil {
 		l.staging.Discard()
 		l.staging = nil
 	}
 }
 
-func (l *lister) commit() error {
+func (l *stagedList) commit() error {
 	staging := l.staging
 	l.staging = nil
 	return staging.Commit(l.version)
