@@ -266,7 +266,7 @@ func TestHandOver(t *testing.T) {
 					t.Errorf("%s isn't owned while work goes on", hung)
 				}
 				if first.works(hung) {
-					t.Error("work begins while the range is given away")
+					t.Error("work begins while the range is to move")
 				}
 				return nil
 			})
@@ -279,7 +279,7 @@ func TestHandOver(t *testing.T) {
 			m.join()
 		}
 		<-ended
-		if !errors.Is(cause, ErrNotOwned) || !strings.Contains(cause.Error(), "given away") {
+		if !errors.Is(cause, ErrNotOwned) || !strings.Contains(cause.Error(), "to move") {
 			t.Errorf("the context ended with %v", cause)
 		}
 		if owner, _ := first.OwnerOf(hung); owner != first.Identity() {

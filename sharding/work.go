@@ -182,7 +182,7 @@ func (m *Member) drain(ctx context.Context, part Range) error {
 	m.mu.Lock()
 	for r := range m.runs {
 		if part.Contains(r.hash) {
-			r.cancel(fmt.Errorf("the range is given away: %w", ErrNotOwned))
+			r.cancel(fmt.Errorf("the range is to move: %w", ErrNotOwned))
 		}
 	}
 	m.mu.Unlock()

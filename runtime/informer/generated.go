@@ -17,7 +17,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// ResourceClient is the part of a generated typed client that an informer needs.
+// ResourceClient is the part of a generated typed client that an informer needs:
+//
+//	List(ctx context.Context, opts metav1.ListOptions) (L, error)
+//	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 type ResourceClient[L runtime.Object] = sources.Client[L]
 
 // Options are the options that generated constructors of informers pass on.

@@ -35,7 +35,8 @@ type ClientOptions struct {
 
 // FromClient returns a source over a typed client whose objects are of type t, a pointer,
 // and whose lists are of type L. The source calls resource for each list and each watch, and
-// not earlier: a caller that never lists needs no working client.
+// not earlier: a caller that never lists needs no working client. Outside of this module, the type of a
+// client is informer.ResourceClient[L].
 //
 // Only the conversion of the client is compiled for each L, in the package that calls
 // FromClient.
@@ -54,7 +55,7 @@ func FromClient[L runtime.Object](
 	}, opts)
 }
 
-// untypedClient is a [Client] without the type of its lists, the zero value if
+// untypedClient is a [sources.Client] without the type of its lists, the zero value if
 // there is no client.
 type untypedClient struct {
 	client watcher

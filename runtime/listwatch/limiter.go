@@ -42,7 +42,7 @@ func NewLimiter(n int) *Limiter {
 // that reads pages itself and stops halfway must end the context, and a caller that alternates between the
 // pages of two sources in one goroutine may deadlock.
 //
-// A source that waits reads nothing from its connection. [sources.WithWaits] reports it.
+// A source that waits reads nothing from its connection. Its informer is in the state informer.Waiting.
 // docs/memory.md lists the sizes to expect and the timeouts that matter.
 func (l *Limiter) WithBudget(bytes int64) *Limiter {
 	if bytes <= 0 {

@@ -210,7 +210,7 @@ func (r *Reflector) Health() Health {
 
 // Run lists and watches until ctx is done, and returns when all goroutines that it started
 // have ended. Only a list function that ignores its context is left behind, see
-// [listwatch.FromListerWatcher].
+// [sources.Source].
 func (r *Reflector) Run(ctx context.Context) {
 	r.announce(ctx, "Starting reflector")
 	defer r.announce(ctx, "Stopping reflector")

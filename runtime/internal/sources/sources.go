@@ -17,7 +17,7 @@ type Source interface {
 	// goroutine at a time. It adds nothing after it has returned. It returns within a second of the end of
 	// ctx: a list function that doesn't is left behind.
 	List(ctx context.Context, opts metav1.ListOptions, to Receiver) (ListMeta, error)
-	// Watch opens a stream of changes. The stream ends with ctx or Stop.
+	// Watch returns a stream of changes, or an error, never neither. The stream ends with ctx or Stop.
 	Watch(ctx context.Context, opts metav1.ListOptions) (Stream, error)
 }
 
