@@ -106,7 +106,7 @@ func (v BakeryStatusView) DeepCopy() *shopv1.BakeryStatus {
 }
 
 // ObservedGeneration is the generation of the Bakery that the rest of the
-// status is about.
+// status was computed from.
 func (v BakeryStatusView) ObservedGeneration() int64 {
 	return v.object.ObservedGeneration
 }
