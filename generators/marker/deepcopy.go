@@ -39,17 +39,17 @@ type CopyInterface struct {
 	Pos        token.Position
 }
 
-// ParseCopies parses the deepcopy tags of a type, or those of doc.go if ofPackage is true, and
-// those of controller-gen if kubebuilder is true. Tags that upstream refuses are errors for every
-// command.
-func ParseCopies(tags []Tag, ofPackage, kubebuilder bool) (Copies, Problems) {
-	var p tagParser
+// ParseCopies parses the deepcopy tags of a type, or those of doc.go if ofPackage is true. If
+// strict, it also parses those of controller-gen. Tags that upstream refuses are errors for every
+// command; unknown tags, which it ignores, are errors if strict and warnings otherwise.
+func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
+	p := tagParser{Reporter{Strict: strict}}
 	var c Copies
 	byValue := "" // the value of the first such tag
 	for _, tag := range tags {
 		name := strings.TrimSuffix(codetag(tag.Text), ":") // kubebuilder's +name:=value
 		if !strings.HasPrefix(name, copyTag) &&
-			(!kubebuilder || name != objectCopyTag && name != objectRootTag) {
+			(!strict || name != objectCopyTag && name != objectRootTag) {
 			continue
 		}
 		value, ok := p.codetagValue(tag, name)
@@ -69,6 +69,10 @@ func ParseCopies(tags []Tag, ofPackage, kubebuilder bool) (Copies, Problems) {
 			c.ByValue = byValue == "true"
 		case objectCopyTag, objectRootTag:
 			p.kubebuilder(&c, tag, name, value)
+		default:
+			// Without its interfaces, a type doesn't implement runtime.Object.
+			known := []string{copyTag, copyInterfacesTag, copyByValueTag}
+			p.StrictErrorf(tag.Pos, "unknown tag +%s%s", name, Suggest(name, known))
 		}
 	}
 	return c, p.Problems
