@@ -98,7 +98,7 @@ func (in *input) fill() bool {
 			size = in.larger()
 		}
 		in.move(make([]byte, size+padding))
-	case in.lastRead >= room/2 && room < largeWindow:
+	case in.lastRead >= room/2 && 2*room <= largeWindow:
 		// Much arrives at a time: fewer reads will do.
 		in.move(make([]byte, min(4*room, largeWindow)+padding))
 	case in.pos > 0:
