@@ -70,7 +70,7 @@ func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
 		case objectCopyTag, objectRootTag:
 			p.kubebuilder(&c, tag, name, value)
 		default:
-			// Without its interfaces, a type doesn't implement runtime.Object.
+			// Upstream ignores it. The type then lacks the methods that the tag was meant for.
 			known := []string{copyTag, copyInterfacesTag, copyByValueTag}
 			p.StrictErrorf(tag.Pos, "unknown tag +%s%s", name, Suggest(name, known))
 		}

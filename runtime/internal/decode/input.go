@@ -99,7 +99,8 @@ func (in *input) fill() bool {
 		}
 		in.move(make([]byte, size+padding))
 	case in.lastRead >= room/2 && 2*room <= largeWindow:
-		// Much arrives at a time: fewer reads will do.
+		// Much arrives at a time: fewer reads will do. A window that wouldn't even double
+		// isn't worth its memory.
 		in.move(make([]byte, min(4*room, largeWindow)+padding))
 	case in.pos > 0:
 		// Overwriting the consumed bytes makes room.
