@@ -45,6 +45,9 @@ type Begun struct {
 	Kind, Types, Definition string
 	// DefaultGroup is the group if it follows from the module's path, else "".
 	DefaultGroup string
+	// Generate is the argument of go generate: the packages of the folder that has its line, or the root alone
+	// if that has it, so that the go command doesn't list the generated packages.
+	Generate string
 	// HasTool is true if go.mod has the tool kubewright, which go generate runs.
 	HasTool bool
 }
@@ -94,7 +97,7 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 		return nil, err
 	}
 	contents[begun.Definition] = []byte(definition)
-	if err := i.addGoGenerate(contents, module.Dir); err != nil {
+	if begun.Generate, err = i.addGoGenerate(contents, module.Dir); err != nil {
 		return nil, err
 	}
 	if err := refuseExisting(contents); err != nil {
@@ -221,14 +224,18 @@ func begunTypes(defs []*crd.Definition) *crd.Types {
 const goGenerate = "//go:generate go tool kubewright generate ./...\n"
 
 // addGoGenerate adds a file that runs kubewright, unless one in the folder of the types or in the root of the
-// module does.
-func (i *Init) addGoGenerate(contents map[string][]byte, root string) error {
-	for _, dir := range []string{i.apis, root} {
-		found, err := output.AnyLine(dir, func(line string) bool {
+// module does. It returns the argument of go generate.
+func (i *Init) addGoGenerate(contents map[string][]byte, root string) (string, error) {
+	inRoot, inAPIs := strings.TrimSuffix(packagesBelow(shorten(root)), "/..."), packagesBelow(i.apis)
+	if sameFolder(i.apis, root) {
+		inAPIs = inRoot
+	}
+	for _, place := range []struct{ dir, argument string }{{i.apis, inAPIs}, {root, inRoot}} {
+		found, err := output.AnyLine(place.dir, func(line string) bool {
 			return strings.HasPrefix(line, "//go:generate ") && strings.Contains(line, "kubewright generate")
 		})
 		if err != nil || found {
-			return err
+			return place.argument, err
 		}
 	}
 	name := strings.Map(func(r rune) rune {
@@ -242,7 +249,7 @@ func (i *Init) addGoGenerate(contents map[string][]byte, root string) error {
 	}
 	contents[filepath.Join(i.apis, "generate.go")] = []byte("// Package " + name +
 		" has the API types in its folders.\npackage " + name + "\n\n" + goGenerate)
-	return nil
+	return inAPIs, nil
 }
 
 // refuseExisting returns an error that names the files that exist.

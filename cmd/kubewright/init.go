@@ -45,10 +45,11 @@ schema, controller-gen writes one from the types.`,
 			if !begun.HasTool {
 				fmt.Fprintln(out, "  go get -tool github.com/kubewright/kubewright/cmd/kubewright")
 			}
-			_, err = fmt.Fprintf(out, `  go generate ./...     # deep copies, registration, and clients in pkg/client
-  go mod tidy           # these need apimachinery and client-go
+			generate := "go generate " + begun.Generate
+			_, err = fmt.Fprintf(out, `  %-24s # deep copies, registration, and clients in pkg/client
+  %-24s # these need apimachinery and client-go
   kubectl apply -f %s
-`, filepath.ToSlash(begun.Definition))
+`, generate, "go mod tidy", filepath.ToSlash(begun.Definition))
 			return err
 		},
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,6 +51,7 @@ func (o *options) do(cmd *cobra.Command, checks bool, steps func(*run) error) er
 	err := steps(r)
 	r.clock.start("")
 	if err == nil {
+		r.warnGoGenerate()
 		r.summary()
 	}
 	if o.asJSON {
@@ -129,6 +132,16 @@ func (r *run) write(changes *generators.Changes) error {
 		}
 	}
 	return nil
+}
+
+// warnGoGenerate explains the error that go generate ./... is about to print: it lists the files of all
+// packages before it runs the first line, and fails at those that are gone when it comes to them.
+func (r *run) warnGoGenerate() {
+	removed := func(plan *generators.Changes) bool { return len(plan.Stale) > 0 }
+	if !r.checks && os.Getenv("GOFILE") != "" && slices.ContainsFunc(r.plans, removed) {
+		fmt.Fprintln(r.cmd.ErrOrStderr(),
+			"go generate ./... stops at removed files; name the folder of the APIs, or run it again")
+	}
 }
 
 // speaks reports whether to print more than results: at a terminal without --json, or with -v.

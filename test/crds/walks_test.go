@@ -71,22 +71,10 @@ func TestWalks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs in new modules")
 	}
-	clone, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	shared, goproxy := t.TempDir(), proxy(t)
 	for i, w := range walks {
 		t.Run(w.page+"/"+w.section, func(t *testing.T) {
-			dir := filepath.Join(shared, string(rune('a'+i)))
-			if err := errors.Join(os.Mkdir(dir, 0o755),
-				os.Symlink(clone, filepath.Join(dir, "kubewright"))); err != nil {
-				t.Fatal(err)
-			}
-			bin := t.TempDir()
-			v := &visitor{t: t, bin: bin, Reader: pages.Reader{Dir: dir, Log: t.Output(), Skip: isElsewhere(w.page),
-				Env: []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "GOWORK=off",
-					"GOPROXY=" + goproxy, "GOBIN=" + bin}}}
+			v := newVisitor(t, filepath.Join(shared, string(rune('a'+i))), w.page, goproxy)
 			if w.prepare != nil {
 				w.prepare(v)
 			}
@@ -122,6 +110,20 @@ type visitor struct {
 	t *testing.T
 	// bin is a folder in the PATH.
 	bin string
+}
+
+// newVisitor returns a visitor of a page. It creates the folder dir, with the clone in it.
+func newVisitor(t *testing.T, dir, page, goproxy string) *visitor {
+	t.Helper()
+	clone, err := filepath.Abs("../..")
+	if err := errors.Join(err, os.Mkdir(dir, 0o755),
+		os.Symlink(clone, filepath.Join(dir, "kubewright"))); err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	return &visitor{t: t, bin: bin, Reader: pages.Reader{Dir: dir, Log: t.Output(), Skip: isElsewhere(page),
+		Env: []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "GOWORK=off",
+			"GOPROXY=" + goproxy, "GOBIN=" + bin}}}
 }
 
 // follow follows the section of a page. A new module gets the clone, unless the section sets that up.
