@@ -117,6 +117,8 @@ type versionClientView struct {
 	GroupVersion string
 	// Client and FakeClient are the packages of the clients.
 	Client, FakeClient render.Package
+	API                apiView
+	Kinds              []*model.Kind
 }
 
 func (g *clientGen) clientset(scope) any {
@@ -135,6 +137,8 @@ func (g *clientGen) versionViews() []versionClientView {
 			GroupVersion: groupVersion(v),
 			Client:       g.typedPackage(v, ""),
 			FakeClient:   fake,
+			API:          newAPIView(v),
+			Kinds:        g.kinds[v],
 		})
 	}
 	return views

@@ -11,10 +11,12 @@ import (
 // NewTracker returns a tracker that holds objects and answers every action of fake. It
 // stores created and updated objects without validation, defaults or conflicts. It panics
 // if an object's type is not in the scheme.
+//
+// It guesses the resource of an object from its kind, see [Resources].
 func NewTracker(
 	fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder, objects ...runtime.Object,
 ) testing.ObjectTracker {
-	return serve(fake, testing.NewObjectTracker(scheme, decoder), objects)
+	return Resources(nil).NewTracker(fake, scheme, decoder, objects...)
 }
 
 // NewManagedTracker is like NewTracker, but the tracker also tracks the owners of fields, for the types of
@@ -23,7 +25,7 @@ func NewManagedTracker(
 	fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder,
 	converter managedfields.TypeConverter, objects ...runtime.Object,
 ) testing.ObjectTracker {
-	return serve(fake, testing.NewFieldManagedObjectTracker(scheme, decoder, converter), objects)
+	return Resources(nil).NewManagedTracker(fake, scheme, decoder, converter, objects...)
 }
 
 // serve adds objects to tracker, and reactors to fake that answer from it.

@@ -3,12 +3,15 @@
 package fake
 
 import (
+	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
 	clientset "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	giftcardsv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/gift-cards.promo/v1"
+	giftcardspromov1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/gift-cards.promo/v1"
 	fakegiftcardsv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/gift-cards.promo/v1/fake"
-	shopv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1"
+	typedshopv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1"
 	fakeshopv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1/fake"
-	shopv1beta1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1beta1"
+	typedshopv1beta1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1beta1"
 	fakeshopv1beta1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1beta1/fake"
 	clientfake "github.com/kubewright/kubewright/runtime/client/fake"
 	version "github.com/kubewright/kubewright/runtime/version"
@@ -24,8 +27,20 @@ import (
 // for unit tests, not a stand-in for a server.
 func NewSimpleClientset(objects ...runtime.Object) *Clientset {
 	cs := newClientset()
-	cs.tracker = clientfake.NewTracker(&cs.Fake, scheme, codecs.UniversalDecoder(), objects...)
+	cs.tracker = resources().NewTracker(&cs.Fake, scheme, codecs.UniversalDecoder(), objects...)
 	return cs
+}
+
+// resources has the resource of each kind.
+func resources() clientfake.Resources {
+	return clientfake.Resources{
+		{Kind: giftcardsv1.SchemeGroupVersion.WithKind("GiftCard"), Name: "giftcards"},
+		{Kind: giftcardsv1.SchemeGroupVersion.WithKind("Person"), Name: "people"},
+		{Kind: shopv1.SchemeGroupVersion.WithKind("Bakery"), Name: "bakeries"},
+		{Kind: shopv1.SchemeGroupVersion.WithKind("Inspection"), Name: "inspections"},
+		{Kind: shopv1.SchemeGroupVersion.WithKind("Market"), Name: "markets"},
+		{Kind: shopv1beta1.SchemeGroupVersion.WithKind("Bakery"), Name: "bakeries"},
+	}
 }
 
 func newClientset() *Clientset {
@@ -65,17 +80,17 @@ var (
 )
 
 // GiftCardsV1 returns the fake client of gift-cards.promo.kubewright.dev/v1.
-func (c *Clientset) GiftCardsV1() giftcardsv1.GiftCardsV1Interface {
+func (c *Clientset) GiftCardsV1() giftcardspromov1.GiftCardsV1Interface {
 	return &fakegiftcardsv1.FakeGiftCardsV1{Fake: &c.Fake}
 }
 
 // ShopV1 returns the fake client of shop.kubewright.dev/v1.
-func (c *Clientset) ShopV1() shopv1.ShopV1Interface {
+func (c *Clientset) ShopV1() typedshopv1.ShopV1Interface {
 	return &fakeshopv1.FakeShopV1{Fake: &c.Fake}
 }
 
 // ShopV1beta1 returns the fake client of shop.kubewright.dev/v1beta1.
-func (c *Clientset) ShopV1beta1() shopv1beta1.ShopV1beta1Interface {
+func (c *Clientset) ShopV1beta1() typedshopv1beta1.ShopV1beta1Interface {
 	return &fakeshopv1beta1.FakeShopV1beta1{Fake: &c.Fake}
 }
 
