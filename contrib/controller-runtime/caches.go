@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -52,19 +51,8 @@ type Caches struct {
 	decoding listwatch.DecodingOptions
 	metrics  toolscache.InformerMetricsProvider
 
-	mu        sync.Mutex
-	informers []*made
+	informers informers
 }
-
-// made is an informer of a cache.
-type made struct {
-	toolscache.SharedIndexInformer
-	of *started
-}
-
-// started is set once any informer of a cache runs. An informer of it that doesn't run by then was removed
-// before the start.
-type started bool
 
 // New returns a Caches. One serves any number of managers and clusters:
 //
@@ -123,11 +111,14 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		if obj.GetObjectKind().GroupVersionKind().Empty() {
 			obj = withKind(obj, scheme)
 		}
-		i := c.newInformer(of, scheme, lw, obj, toolscache.SharedIndexInformerOptions{
+		i := c.newInformer(scheme, lw, obj, toolscache.SharedIndexInformerOptions{
 			ResyncPeriod: resync, Indexers: indexers, InformerMetricsProvider: c.metrics,
 		})
 		gvr := resourceOf(obj.GetObjectKind().GroupVersionKind(), mapper)
-		return &identified{SharedIndexInformer: i, names: names, form: formOf(obj), gvr: gvr}
+		made := &identified{
+			SharedIndexInformer: i, all: &c.informers, of: of, names: names, form: formOf(obj), gvr: gvr}
+		c.informers.add(made)
+		return made
 	}
 	return newCache(config, opts)
 }
@@ -161,7 +152,7 @@ func (o Options) validate() error {
 // newInformer returns an informer that streams if it can. That is safe, because the clients of a
 // cache change nothing that the server sends, except for the kind of metadata objects.
 func (c *Caches) newInformer(
-	of *started, scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object,
+	scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object,
 	opts toolscache.SharedIndexInformerOptions,
 ) toolscache.SharedIndexInformer {
 	i := informer.New(listwatch.Streamed(lw, scheme), obj, opts)
@@ -170,9 +161,6 @@ func (c *Caches) newInformer(
 	if err := informer.Configure(i, c.options.Tuning); err != nil {
 		panic(err) // NewCache has checked the tuning, and the informer is new.
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.informers = append(c.informers, &made{i, of})
 	return i
 }
 
@@ -190,33 +178,10 @@ func withKind(obj runtime.Object, scheme *runtime.Scheme) runtime.Object {
 	return example
 }
 
-// all returns the informers that run, and those of caches that haven't started.
-func (c *Caches) all() []toolscache.SharedInformer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	idle := func(i *made) bool {
-		status, _ := informer.StatusOf(i.SharedIndexInformer)
-		return status.State == informer.Idle
-	}
-	for _, i := range c.informers {
-		if !idle(i) {
-			*i.of = true
-		}
-	}
-	c.informers = slices.DeleteFunc(c.informers, func(i *made) bool { return i.IsStopped() })
-	var all []toolscache.SharedInformer
-	for _, i := range c.informers {
-		if !bool(*i.of) || !idle(i) {
-			all = append(all, i.SharedIndexInformer)
-		}
-	}
-	return all
-}
-
 // Statuses returns the status of each informer that has not stopped, sorted by name.
 func (c *Caches) Statuses() []informer.Status {
 	var statuses []informer.Status
-	for _, i := range c.all() {
+	for _, i := range c.informers.now() {
 		status, _ := informer.StatusOf(i)
 		statuses = append(statuses, status)
 	}
@@ -228,5 +193,5 @@ func (c *Caches) Statuses() []informer.Status {
 // error has the reason for each unhealthy informer, see [informer.HealthCheck]. Informers that
 // were removed are not checked.
 func (c *Caches) HealthCheck(options informer.HealthOptions) func(*http.Request) error {
-	return func(req *http.Request) error { return informer.HealthCheck(options, c.all()...)(req) }
+	return func(req *http.Request) error { return informer.HealthCheck(options, c.informers.now()...)(req) }
 }

@@ -16,6 +16,9 @@ import (
 // identified is an informer that has an identity, and so metrics, while it runs.
 type identified struct {
 	toolscache.SharedIndexInformer
+	all *informers
+	// of is the same for all informers of a cache.
+	of    *started
 	names *names
 	form  string
 	gvr   schema.GroupVersionResource
@@ -37,7 +40,7 @@ func (i *identified) run(run func()) {
 	i.SharedIndexInformer.(interface {
 		SetIdentity(func() toolscache.InformerNameAndResource)
 	}).SetIdentity(func() toolscache.InformerNameAndResource { return id })
-	run()
+	i.all.run(i, run)
 }
 
 // names are the names in metrics of a cache's informers: the server's host and the objects' form. A number is

@@ -1,0 +1,85 @@
+package kwctrl
+
+import (
+	"runtime"
+	"sync"
+	"weak"
+
+	toolscache "k8s.io/client-go/tools/cache"
+)
+
+// informers are the informers of Caches. It keeps those that run. To the others it has weak pointers, because
+// nothing tells it that a cache won't run an informer any more.
+type informers struct {
+	mu      sync.Mutex
+	idle    map[weak.Pointer[identified]]struct{}
+	running map[*identified]struct{}
+}
+
+// started is set once any informer of a cache runs. An informer of it that doesn't run by then was removed
+// before the start.
+type started bool
+
+// add adds an informer, which doesn't run yet.
+func (all *informers) add(i *identified) {
+	idle := weak.Make(i)
+	runtime.AddCleanup(i, all.forget, idle)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.idle == nil {
+		all.idle, all.running = map[weak.Pointer[identified]]struct{}{}, map[*identified]struct{}{}
+	}
+	all.idle[idle] = struct{}{}
+}
+
+func (all *informers) forget(idle weak.Pointer[identified]) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.idle, idle)
+}
+
+// run calls run, which runs an informer, and keeps the informer meanwhile. A second call for one informer only
+// calls run.
+func (all *informers) run(i *identified, run func()) {
+	if all.begin(i) {
+		defer all.end(i)
+	}
+	run()
+}
+
+// begin reports whether the informer hasn't run before.
+func (all *informers) begin(i *identified) bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	idle := weak.Make(i)
+	if _, ok := all.idle[idle]; !ok {
+		return false
+	}
+	delete(all.idle, idle)
+	all.running[i] = struct{}{}
+	*i.of = true
+	return true
+}
+
+func (all *informers) end(i *identified) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.running, i)
+}
+
+// now returns the informers that run, and those of caches that haven't started.
+func (all *informers) now() (list []toolscache.SharedInformer) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	for i := range all.running {
+		if !i.IsStopped() { // It may still wait for its handlers.
+			list = append(list, i)
+		}
+	}
+	for idle := range all.idle {
+		if i := idle.Value(); i != nil && !bool(*i.of) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
