@@ -258,7 +258,7 @@ func (g *applyGen) configType(e *model.Expr) string {
 	e = e.Deref()
 	switch {
 	case g.hasConfig(e):
-		return g.configPackage(e.Name).Ident(configName(e.Name.Name)).String()
+		return configPackage(g.packages[e.Name]).Ident(configName(e.Name.Name)).String()
 	case e.Form == model.Slice && g.hasConfig(e.Elem):
 		return "[]" + g.configType(e.Elem)
 	case e.Form == model.Map && g.hasConfig(e.Elem):
@@ -267,9 +267,9 @@ func (g *applyGen) configType(e *model.Expr) string {
 	return g.typeText(e)
 }
 
-// configPackage returns the package of a type's apply configuration.
-func (g *applyGen) configPackage(name model.TypeName) render.Package {
-	pkg := render.Package{Path: g.packages[name]}
+// configPackage returns a package of apply configurations, with an alias such as applycorev1.
+func configPackage(importPath string) render.Package {
+	pkg := render.Package{Path: importPath}
 	dir, version := path.Split(pkg.Path)
 	pkg.Alias = "apply" + strings.ToLower(path.Base(dir)+version)
 	return pkg

@@ -359,9 +359,13 @@ func (g *clientGen) kind(at scope) any {
 	if !k.NoVerbs {
 		for _, m := range k.Methods {
 			// The input of a method may lack one even if the kind has one, and vice versa.
-			if m.Verb != "apply" || g.applies(model.TypeName{Path: m.Input.Path, Name: m.Input.Name}) {
-				view.Methods = append(view.Methods, g.method(k, m))
+			config, ok := g.inputConfig(m)
+			if m.Verb == "apply" && !ok {
+				continue
 			}
+			method := g.method(k, m)
+			method.Apply = config
+			view.Methods = append(view.Methods, method)
 		}
 	}
 	return view
@@ -424,9 +428,6 @@ func (g *clientGen) method(k *model.Kind, m *model.Method) methodView {
 	if m.Verb == "list" {
 		view.Returned.Name += "List"
 	}
-	if m.Verb == "apply" {
-		view.Apply = g.applyIdent(m.Input.Path, m.Input.Name)
-	}
 	return view
 }
 
@@ -443,6 +444,15 @@ func (g *clientGen) reference(k *model.Kind, ref model.TypeRef) render.Ident {
 // them, it assumes that all types have one, as client-gen does.
 func (g *clientGen) applies(name model.TypeName) bool {
 	return g.ApplyConfigurationPackage != "" && (g.configs == nil || g.configs[name])
+}
+
+// inputConfig returns the apply configuration of a method's input, ok false if there is none.
+func (g *clientGen) inputConfig(m *model.Method) (config render.Ident, ok bool) {
+	if m.InputConfig != "" && g.ApplyConfigurationPackage != "" {
+		return configPackage(m.InputConfig).Ident(configName(m.Input.Name)), true
+	}
+	ok = g.applies(model.TypeName{Path: m.Input.Path, Name: m.Input.Name})
+	return g.applyIdent(m.Input.Path, m.Input.Name), ok
 }
 
 // applyIdent returns the apply configuration of a type. Its folder has the last two elements

@@ -3,7 +3,6 @@ package generators
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/kubewright/kubewright/generators/model"
@@ -195,7 +194,7 @@ func (c *Config) model() (model.Config, error) {
 	}
 	if c.Apply != nil {
 		m.Generators |= model.ApplyConfigurations
-		m.AppliedElsewhere = slices.Collect(maps.Keys(c.Apply.allExternals()))
+		m.AppliedElsewhere = c.Apply.allExternals()
 	}
 	return m, nil
 }

@@ -187,7 +187,7 @@ func (a *applyReader) checkUnnamed(model *Apply) {
 // configurations and reachable from no kind.
 func (a *applyReader) elsewhere(packages []*candidate, reached map[TypeName]*Type) []TypeName {
 	var names []TypeName
-	for _, name := range a.cfg.AppliedElsewhere {
+	for name := range a.cfg.AppliedElsewhere {
 		declares := func(p *candidate) bool {
 			return p.src.path == name.Path && p.src.types[name.Name] != nil
 		}

@@ -17,9 +17,9 @@ type Config struct {
 	// IncludedTypes replaces +genclient in a group version: it maps
 	// "group/version" to the names of the types that get a client.
 	IncludedTypes map[string][]string
-	// AppliedElsewhere are types whose apply configurations exist in another
-	// package. The apply configurations of types that refer to them use those.
-	AppliedElsewhere []TypeName
+	// AppliedElsewhere are the types whose apply configurations exist already, with the
+	// packages of those. The apply configurations of types that refer to them use those.
+	AppliedElsewhere map[TypeName]string
 	// CopiesFile, RegistersFile and DefaultsFile are the names of the files for deep copies,
 	// registrations and functions that set defaults, unless Strict: then the file that a
 	// package has is kept.

@@ -68,6 +68,9 @@ func (s *session) readAPI(api *API, packages []*candidate) {
 	if s.cfg.has(ApplyConfigurations) {
 		api.Apply = (&applyReader{s}).read(packages)
 	}
+	if s.cfg.Strict && s.cfg.has(Clients) {
+		(&applyReader{s}).findInputs(packages, api.Apply)
+	}
 	if s.cfg.has(Views) {
 		api.Types = s.viewedTypes(packages)
 	}

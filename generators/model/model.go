@@ -154,6 +154,9 @@ type Method struct {
 	// type of the result; for list it is the type of the items, and the method
 	// returns the type of that name with "List" appended. Both default to the kind.
 	Input, Result TypeRef
+	// InputConfig is the import path of the input's apply configuration if another run has
+	// generated it, "" otherwise. Only [Config.Strict] sets it.
+	InputConfig string
 	// Pos is the position of the tag.
 	Pos token.Position
 
