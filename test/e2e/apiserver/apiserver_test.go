@@ -10,6 +10,9 @@ import (
 	"testing/fstest"
 	"time"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -67,6 +70,7 @@ func TestLifetime(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("definition served after %v", time.Since(begin))
+	checkMature(ctx, t, server, "boats.harbour.example")
 
 	client, err := dynamic.NewForConfig(server.Config())
 	if err != nil {
@@ -123,6 +127,25 @@ func TestLifetime(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(scratch); len(left) > 0 {
 		t.Errorf("%s is left of the stopped server", left[0].Name())
+	}
+}
+
+// checkMature checks that the server delays no creation of objects of a definition, as it does for 2 s after
+// that was established.
+func checkMature(ctx context.Context, t *testing.T, server *apiserver.Server, name string) {
+	t.Helper()
+	client, err := clientset.NewForConfig(server.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd, err := client.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := apihelpers.FindCRDCondition(crd, apiextensionsv1.Established)
+	if c == nil || c.Status != apiextensionsv1.ConditionTrue ||
+		time.Since(c.LastTransitionTime.Time) < 2*time.Second {
+		t.Errorf("%s is installed, and established as of %+v: the server delays its first object", name, c)
 	}
 }
 

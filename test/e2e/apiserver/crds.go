@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"time"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
 )
 
 // ReadCRDs reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) from every .yaml file at the top of
@@ -95,8 +98,9 @@ func (s *Server) InstallCRDs(ctx context.Context, fsys fs.FS) error {
 }
 
 // CreateCRDs creates the definitions and returns when each of their served versions can be discovered and
-// listed. If a definition was established less than 2 s ago, the server delays requests that create its
-// objects by 2 s.
+// listed. Their condition Established then says that it is 2 s older than it is, because the server delays
+// requests that create objects of a younger definition by 2 s. Definitions that are created in another way
+// keep that delay.
 func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.CustomResourceDefinition) error {
 	client, err := clientset.NewForConfig(s.Config())
 	if err != nil {
@@ -121,6 +125,11 @@ func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.Custom
 		if err := waitForCRD(ctx, client, crd.Name, established); err != nil {
 			return err
 		}
+		if err := predate(ctx, client, crd.Name); err != nil {
+			return err
+		}
+	}
+	for _, crd := range crds {
 		if err := waitServed(ctx, resources, crd); err != nil {
 			return err
 		}
@@ -129,6 +138,26 @@ func (s *Server) CreateCRDs(ctx context.Context, crds ...*apiextensionsv1.Custom
 		}
 	}
 	return nil
+}
+
+// young is how long after a definition was established the server delays the creation of objects. By then all
+// servers of a cluster have the definition. Here there is only one.
+const young = 2 * time.Second
+
+// predate sets back the time at which a definition was established.
+func predate(ctx context.Context, client clientset.Interface, name string) error {
+	crds := client.ApiextensionsV1().CustomResourceDefinitions()
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		crd, err := crds.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if c := apihelpers.FindCRDCondition(crd, apiextensionsv1.Established); c != nil {
+			c.LastTransitionTime.Time = c.LastTransitionTime.Add(-young)
+		}
+		_, err = crds.UpdateStatus(ctx, crd, metav1.UpdateOptions{})
+		return err
+	})
 }
 
 // DeleteCRDs deletes the named definitions with all their objects and returns when they are gone, from the
