@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
+	shopv1 "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
 	"github.com/kubewright/kubewright/informers"
 	"github.com/kubewright/kubewright/informers/dynamicinformer"
 	"github.com/kubewright/kubewright/informers/metadatainformer"
@@ -26,7 +28,8 @@ import (
 )
 
 // TestStreams checks that informers over client-go's own clients read lists and watches as streams. A
-// clientset needs nothing for that, dynamic and metadata clients need the transport of listwatch.Wrap.
+// clientset needs nothing for that, dynamic and metadata clients need the transport of listwatch.Wrap, also
+// with generated constructors, which declare nothing about their client.
 func TestStreams(t *testing.T) {
 	pods := corev1.SchemeGroupVersion.WithResource("pods")
 	for name, newInformer := range map[string]func(*rest.Config) cache.SharedIndexInformer{
@@ -48,6 +51,16 @@ func TestStreams(t *testing.T) {
 			config.Wrap(listwatch.Wrap)
 			f := metadatainformer.NewSharedInformerFactory(metadata.NewForConfigOrDie(config), 0)
 			return f.ForResource(pods).Informer()
+		},
+		"generated metadata": func(config *rest.Config) cache.SharedIndexInformer {
+			config.Wrap(listwatch.Wrap)
+			return shopv1.NewBakeryInformerForMetadata(metadata.NewForConfigOrDie(config), "",
+				internalinterfaces.InformerOptions{})
+		},
+		"generated metadata in a namespace": func(config *rest.Config) cache.SharedIndexInformer {
+			config.Wrap(listwatch.Wrap)
+			return shopv1.NewBakeryInformerForMetadata(metadata.NewForConfigOrDie(config), "ns",
+				internalinterfaces.InformerOptions{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,7 +30,8 @@ func BenchmarkSyncPods(b *testing.B) {
 func BenchmarkSyncClientGo(b *testing.B) {
 	Sync(b, Replay(b, RecordPods(Objects)), Pairs(clientset, ClientGo))
 	Sync(b, Replay(b, RecordWorkloads(Objects)), Pairs(unstructured, Dynamic))
-	Sync(b, Replay(b, RecordMetadata(Objects)), Pairs(partial, ClientGo))
+	Sync(b, Replay(b, RecordMetadata(Objects)), slices.Concat(Pairs(partial, ClientGo),
+		Pairs(generatedPartial, ClientGo[:1])))
 }
 
 // relists are the ways to list 20,000 unchanged objects again.
@@ -74,7 +75,8 @@ func TestReplay(t *testing.T) {
 	CheckPairs(t, replay(t, RecordWorkloads(objects), true), relists)
 	server = Replay(t, RecordPods(objects))
 	CheckPairs(t, server, slices.Concat(Pairs("pods", Generated[:2]), Pairs(clientset, ClientGo)))
-	CheckPairs(t, Replay(t, RecordMetadata(objects)), Pairs(partial, ClientGo))
+	CheckPairs(t, Replay(t, RecordMetadata(objects)), slices.Concat(Pairs(partial, ClientGo),
+		Pairs(generatedPartial, ClientGo[:1])))
 }
 
 // TestSmallObjectSize does the same for the objects of BenchmarkPart.

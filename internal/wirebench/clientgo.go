@@ -11,6 +11,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
+	shopinformers "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
 	"github.com/kubewright/kubewright/informers"
 	"github.com/kubewright/kubewright/informers/dynamicinformer"
 	"github.com/kubewright/kubewright/informers/metadatainformer"
@@ -22,6 +25,8 @@ const (
 	clientset    = "clientset/pods"
 	unstructured = "dynamic/workloads"
 	partial      = "metadata/workloads"
+	// generatedPartial are generated metadata informers.
+	generatedPartial = "generated-metadata/bakeries"
 )
 
 // ClientGo are the ways to read a collection with a client of client-go.
@@ -59,6 +64,16 @@ func init() {
 	}, func(config *rest.Config) cache.SharedIndexInformer {
 		client := must(metadata.NewForConfig(config))
 		return clientgometadata.NewSharedInformerFactory(client, 0).ForResource(resource).Informer()
+	})
+	bakeries := shopv1.SchemeGroupVersion.WithResource("bakeries")
+	addClientGo(generatedPartial, func(config *rest.Config) cache.SharedIndexInformer {
+		config.Wrap(listwatch.Wrap)
+		client := must(metadata.NewForConfig(config))
+		return shopinformers.NewBakeryInformerForMetadata(client, "", internalinterfaces.InformerOptions{})
+	}, func(config *rest.Config) cache.SharedIndexInformer {
+		client := must(metadata.NewForConfig(config))
+		i := clientgometadata.NewFilteredMetadataInformer(client, bakeries, "", 0, cache.Indexers{}, nil)
+		return i.Informer()
 	})
 }
 

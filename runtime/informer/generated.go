@@ -46,8 +46,8 @@ type Options struct {
 	InformerName *cache.InformerName
 	// TweakListOptions changes the options of every list and watch. It may be nil.
 	TweakListOptions func(*metav1.ListOptions)
-	// Streamed is set if the client of unstructured or metadata objects is client-go's own, see
-	// [listwatch.ClientOptions].
+	// Streamed declares that another client of unstructured or metadata objects than client-go's own returns
+	// what the server sends, see [listwatch.ClientOptions].
 	Streamed bool
 }
 

@@ -28,8 +28,8 @@ type ClientOptions struct {
 	// Decoding configures lists and watches that are streamed.
 	Decoding DecodingOptions
 	// Streamed declares that the client of unstructured or metadata objects returns what
-	// the server sends, as client-go's own dynamic and metadata clients do. Its lists and
-	// watches are streamed if its HTTP client has the transport of [Wrap].
+	// the server sends. client-go's own dynamic and metadata clients need no declaration. Lists and
+	// watches are streamed if the client's HTTP client has the transport of [Wrap].
 	Streamed bool
 }
 
@@ -70,11 +70,7 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 	if v := reflect.ValueOf(opts.Client); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		resource = explainPanic(cmp.Or(opts.Subject, t.String()), resource)
 	}
-	var kinds *responseKinds
-	notStreamed := "the client is no generated one"
-	if opts.Streamed {
-		kinds = kindsOfType(t, schema.GroupVersionKind{})
-	}
+	untypedKinds := kindsOfType(t, schema.GroupVersionKind{})
 	watchListUnsupported := lacksWatchList(opts.Client)
 	s := &source{
 		collection: func() collection {
@@ -83,7 +79,10 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 				return collection{}
 			}
 			c := collection{
-				list: typed.list, watch: typed.client.Watch, kinds: kinds, notStreamed: notStreamed,
+				list: typed.list, watch: typed.client.Watch, notStreamed: "the client is no generated one",
+			}
+			if opts.Streamed || returnsAsSent(opts.Client, typed.client) {
+				c.kinds = untypedKinds
 			}
 			if streaming, ok := typed.client.(Streaming); ok {
 				c = streaming.RESTResource().collection(t)
@@ -99,6 +98,34 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 	}
 	s.decodeWith(t, opts.Decoding)
 	return s
+}
+
+// returnsAsSent reports whether a client returns objects exactly as the server sends them, as the clients of
+// client-go's packages dynamic and metadata do. Wrappers and fakes, of the clientset or of the client of the
+// resource, may change objects. The types are found by name: an import would link both packages into every
+// program.
+func returnsAsSent(clientset any, resource watcher) bool {
+	switch nameOf(resource) {
+	case dynamicPackage + ".dynamicResourceClient":
+		return clientset == nil || nameOf(clientset) == dynamicPackage+".DynamicClient"
+	case metadataPackage + ".client":
+		return clientset == nil || nameOf(clientset) == metadataPackage+".Client"
+	}
+	return false
+}
+
+const (
+	dynamicPackage  = "k8s.io/client-go/dynamic"
+	metadataPackage = "k8s.io/client-go/metadata"
+)
+
+// nameOf returns the name of the type that a client points to, with the path of its package.
+func nameOf(client any) string {
+	t := reflect.TypeOf(client)
+	if t == nil || t.Kind() != reflect.Pointer {
+		return ""
+	}
+	return t.Elem().PkgPath() + "." + t.Elem().Name()
 }
 
 // explainPanic makes a panic of resource explain its cause: the clientset is nil, which is

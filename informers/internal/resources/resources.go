@@ -10,9 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/dynamic"
 	clientgo "k8s.io/client-go/informers"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/factory"
@@ -36,18 +34,7 @@ func NewInformer[T cache.Object, L runtime.Object](
 	return informer.NewShared[T](of, informer.Options{
 		Client: config.Client, Resource: resource, Namespace: config.Namespace,
 		ResyncPeriod: config.ResyncPeriod, Indexers: indexers, TweakListOptions: config.TweakListOptions,
-		Streamed: returnsAsSent(config.Client),
 	})
-}
-
-// returnsAsSent reports whether a client returns objects exactly as the server sends them: client-go's
-// own clients do, while wrappers and fakes may change the objects.
-func returnsAsSent(client any) bool {
-	switch client.(type) {
-	case *dynamic.DynamicClient, *metadata.Client:
-		return true
-	}
-	return false
 }
 
 // Factory has one informer for each resource. Its methods are safe for concurrent use.
