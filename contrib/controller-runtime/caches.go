@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -103,6 +104,12 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if scheme == nil {
 		scheme = clientgoscheme.Scheme
 	}
+	if opts.Mapper == nil {
+		// The one that the cache would make itself.
+		if opts.Mapper, err = apiutil.NewDynamicRESTMapper(config, httpClient); err != nil {
+			return nil, fmt.Errorf("make a RESTMapper: %w", err)
+		}
+	}
 	of, names, mapper := new(started), newNames(config.Host), opts.Mapper
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
@@ -114,7 +121,12 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		i := c.newInformer(scheme, lw, obj, toolscache.SharedIndexInformerOptions{
 			ResyncPeriod: resync, Indexers: indexers, InformerMetricsProvider: c.metrics,
 		})
-		gvr := resourceOf(obj.GetObjectKind().GroupVersionKind(), mapper)
+		gvr, known := resourceOf(obj.GetObjectKind().GroupVersionKind(), mapper)
+		if known {
+			i.(interface {
+				SetResource(schema.GroupVersionResource)
+			}).SetResource(gvr)
+		}
 		made := &identified{
 			SharedIndexInformer: i, all: &c.informers, of: of, names: names, form: formOf(obj), gvr: gvr}
 		c.informers.add(made)

@@ -124,14 +124,14 @@ func formOf(example runtime.Object) string {
 	return "typed"
 }
 
-// resourceOf returns the resource of a kind: from the mapper, in which the cache has just looked it up, else
-// guessed from the kind's name.
-func resourceOf(kind schema.GroupVersionKind, mapper meta.RESTMapper) schema.GroupVersionResource {
-	if mapper != nil {
-		if mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version); err == nil {
-			return mapping.Resource
-		}
+// resourceOf returns the resource of a kind from the mapper, in which the cache has just looked it up. If the
+// mapper doesn't know it, known is false, and the resource is guessed from the kind's name.
+func resourceOf(
+	kind schema.GroupVersionKind, mapper meta.RESTMapper,
+) (_ schema.GroupVersionResource, known bool) {
+	if mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version); err == nil {
+		return mapping.Resource, true
 	}
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
-	return plural
+	return plural, false
 }

@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -166,5 +170,48 @@ func TestManyCachesAtOnce(t *testing.T) {
 	running.Wait()
 	if got := len(names["informer_queued_items"]); got != many {
 		t.Errorf("%d of %d informers have metrics: %v", got, many, names)
+	}
+}
+
+// The status of an informer names the resource that the mapper has, in every form, before any request. A kind
+// that the mapper doesn't know has none until a request is seen: a guess could be wrong.
+func TestStatusesNameResources(t *testing.T) {
+	kind := corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	irregular := corev1.SchemeGroupVersion.WithResource("configset")
+	for name, form := range forms {
+		opts := options()
+		mapper := meta.NewDefaultRESTMapper(nil)
+		mapper.AddSpecific(kind, irregular, corev1.SchemeGroupVersion.WithResource("one"), meta.RESTScopeNamespace)
+		opts.Mapper = mapper
+		caches := kwctrl.New(kwctrl.Options{})
+		c, err := caches.NewCache(newServer(t, jsonEncoding), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		obj, _ := form()
+		if _, err := c.GetInformer(t.Context(), obj, cache.BlockUntilSynced(false)); err != nil {
+			t.Fatal(err)
+		}
+		if status := caches.Statuses(); len(status) != 1 || status[0].Resource != irregular {
+			t.Errorf("%s: %+v", name, status)
+		}
+	}
+	// Without a mapper, one is made that queries the server. This server doesn't answer.
+	opts := options()
+	opts.Mapper = nil
+	caches := kwctrl.New(kwctrl.Options{NewCache: func(_ *rest.Config, opts cache.Options) (cache.Cache, error) {
+		if opts.Mapper == nil {
+			t.Error("the cache has another mapper than its informers")
+		}
+		opts.NewInformer(&toolscache.ListWatch{}, &corev1.ConfigMap{}, 0, nil)
+		return nil, nil
+	}})
+	refusing := newServer(t, jsonEncoding)
+	refusing.Host = "http://127.0.0.1:0"
+	if _, err := caches.NewCache(refusing, opts); err != nil {
+		t.Fatal(err)
+	}
+	if status := caches.Statuses(); len(status) != 1 || !status[0].Resource.Empty() {
+		t.Errorf("%+v", status)
 	}
 }

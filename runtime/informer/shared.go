@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
@@ -213,6 +214,11 @@ func (s *shared[K]) Identity() func() cache.InformerNameAndResource {
 // the start it does nothing.
 func (s *shared[K]) SetIdentity(identity func() cache.InformerNameAndResource) {
 	_ = s.core.beforeStart(func() { s.core.config.identifier = identity })
+}
+
+// SetResource sets the resource that the status reports. After the start it does nothing.
+func (s *shared[K]) SetResource(resource schema.GroupVersionResource) {
+	_ = s.core.beforeStart(func() { s.core.config.resource = resource })
 }
 
 // controller is what GetController returns.

@@ -43,9 +43,10 @@ type Status struct {
 	// namespace shop", or from the type of its objects if the resource is unknown. The name
 	// that identifies the informer in metrics, if it has one, follows in brackets.
 	Name string
-	// Type is the type of its objects, Resource and Namespace are what it lists. Both are
-	// empty for an informer made from a ListerWatcher; Namespace is also empty for all
-	// namespaces.
+	// Type is the type of its objects, Resource and Namespace are what it lists. Namespace is empty for all
+	// namespaces, and for an informer made from a ListerWatcher. For the latter, Resource is known once the
+	// transport of listwatch.Wrap has seen a request; it stays empty without that transport, and if the
+	// functions request several resources.
 	Type      string
 	Resource  schema.GroupVersionResource
 	Namespace string
@@ -91,13 +92,18 @@ type HandlerStatus struct {
 func (i *informer[K]) Status() Status {
 	i.mu.Lock()
 	r, queue := i.reflector, i.queue
-	stopped := i.stopped
+	stopped, resource := i.stopped, i.config.resource
 	i.mu.Unlock()
+	if source, ok := i.config.source.(interface {
+		Resource() schema.GroupVersionResource
+	}); ok && resource.Empty() {
+		resource = source.Resource()
+	}
 
 	s := Status{
 		Name:            i.config.name,
 		Type:            i.config.typeName,
-		Resource:        i.config.resource,
+		Resource:        resource,
 		Namespace:       i.config.namespace,
 		State:           Idle,
 		Synced:          i.HasSynced(),

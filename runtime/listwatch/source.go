@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubewright/kubewright/runtime/internal/decode"
@@ -43,6 +44,8 @@ type source struct {
 	decoding *decoding
 	tally    *tally
 	limiter  *Limiter
+	// requested is the resource that requests were for.
+	requested requested
 	// paused is the lease of a list between two of its pages.
 	paused atomic.Pointer[lease]
 }
@@ -75,6 +78,10 @@ func (s *source) UseCache(lookUp func(decode.Identity) (any, bool)) bool {
 
 // Reading returns how the source has read its lists and watches.
 func (s *source) Reading() Reading { return s.tally.total() }
+
+// Resource returns the resource that the source lists, as far as a transport has seen its requests; else it
+// is empty.
+func (s *source) Resource() schema.GroupVersionResource { return s.requested.get() }
 
 // IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
 func (s *source) IsWatchListSemanticsUnSupported() bool { return s.lacksWatchList() }
@@ -113,6 +120,7 @@ func (s *source) List(
 	if err != nil {
 		return sources.ListMeta{}, err
 	}
+	ctx = s.requested.during(ctx)
 	lease, err := s.lease(ctx, opts.Continue != "")
 	if err != nil {
 		return sources.ListMeta{}, err
@@ -202,6 +210,7 @@ func (s *source) Watch(ctx context.Context, opts metav1.ListOptions) (sources.St
 	if err != nil {
 		return nil, err
 	}
+	ctx = s.requested.during(ctx)
 	if s.limiter == nil || !isListing(opts) {
 		return s.watch(ctx, c, opts, nil)
 	}

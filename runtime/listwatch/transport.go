@@ -77,6 +77,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if x == nil {
 		return t.next.RoundTrip(req)
 	}
+	noteRequest(req)
 	x.see("")
 	// Transports below this one must not see the exchange.
 	resp, err := t.next.RoundTrip(req.WithContext(during(ctx, nil)))
