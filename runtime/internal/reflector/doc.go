@@ -22,7 +22,8 @@
 //	                                    v v                        │
 //	┌────────────────────────────────> watching ── expired, ───────┘
 //	│ closed in order: at once            │        any other error
-//	│ down, or throttled: wait            │
+//	│ down, throttled, or ten brief ones  │
+//	│ in a row: wait                      │
 //	└─────────────────────────────────────┘
 //
 // Streaming means a watch-list here: a list that is sent as the first events of a watch. For
@@ -32,8 +33,9 @@
 // streaming is immediate, a second in a row waits. An expired version is the server's answer
 // 410 Gone: it no longer has the history since that version. The rules of each arrow (which
 // resourceVersion a request carries, which error leads where, how long the wait is) are
-// those of client-go's reflector, so that a server can't tell the two apart. They are
-// documented at the states, in listing.go, streaming.go and watching.go.
+// those of client-go's reflector, except that no answer of a server makes this one send
+// requests without a pause, see docs/differences.md. They are documented at the states,
+// in listing.go, streaming.go and watching.go.
 //
 // A list that waits for its source's limiter stays in its state. Only Health reports the
 // state Waiting, and the time of the wait doesn't count as the server's.

@@ -68,6 +68,7 @@ type stagedList struct {
 	*Reflector
 	limit     int64
 	staging   Staging
+	pages     *pages
 	version   string
 	paginated bool
 	sinkErr   error
@@ -75,7 +76,7 @@ type stagedList struct {
 
 // list stages everything from the first page to the last. A list whose pages
 // expire while it is read starts over without pages, at the version that was
-// requested first.
+// requested first. A list whose pages don't end fails.
 func (l *stagedList) list(ctx context.Context, version string) error {
 	opts := metav1.ListOptions{ResourceVersion: version, Limit: l.limit}
 	l.restart()
@@ -103,6 +104,9 @@ func (l *stagedList) list(ctx context.Context, version string) error {
 			return err
 		}
 		l.paginated = true
+		if err := l.pages.next(meta.Continue); err != nil {
+			return err
+		}
 		// The token contains the version; servers refuse a request with both.
 		opts.ResourceVersion, opts.Continue = "", meta.Continue
 	}
@@ -120,6 +124,7 @@ type pageReceiver struct {
 }
 
 func (p pageReceiver) Add(obj any) error {
+	p.list.pages.received(obj)
 	p.list.sinkErr = p.list.staging.Add(obj, versionOf(obj))
 	return p.list.sinkErr
 }
@@ -137,6 +142,7 @@ func (p pageReceiver) Restart() error {
 func (l *stagedList) restart() {
 	l.discard()
 	l.staging = l.sink.Begin()
+	l.pages = newPages(l.limit)
 }
 
 func (l *stagedList) discard() {

@@ -85,7 +85,8 @@ type Options struct {
 	// Failed, if not nil, is called from the reflector's goroutine with every
 	// failure, including those that a retry overcomes. Health already includes it then.
 	// Problems that a list overcomes at once don't count as failures: a version that isn't
-	// available, pages that have expired, a server that can't stream lists.
+	// available, pages or a watch that have expired, a server that can't stream lists. A watch that has
+	// expired as soon as it is opened counts if the one before had, too.
 	Failed func(error)
 	// ResourceVersionUpdated, if not nil, is called after each event on a watch
 	// with the version from which the reflector would watch again.
@@ -108,6 +109,9 @@ type Reflector struct {
 	paginated bool
 	// resumes is true until the first round, if that begins with a watch. Only the running goroutine uses it.
 	resumes bool
+	// expiredAtOnce is true if the last watch had expired when it was opened. Only the running goroutine
+	// uses it.
+	expiredAtOnce bool
 
 	// sinkMu serializes calls of the current sink by the running goroutine and by
 	// the resync ticks.

@@ -25,6 +25,8 @@ type round struct {
 	session *session
 	// err is the error of a round that ended before its first watch.
 	err error
+	// brief counts the watches in a row that took less than a second.
+	brief int
 }
 
 // state is a place in the machine. A nil state ends the round.
@@ -71,6 +73,34 @@ func (r *round) endRound(ctx context.Context, err error) state {
 	return nil
 }
 
+// expired ends the round because the server no longer has the history since the version of the watch. That is
+// no failure, unless the round before ended in the same way, and neither watch had time to fall behind.
+func (r *round) expired(ctx context.Context, err error, tried attempt) state {
+	again := r.expiredAtOnce
+	if r.expiredAtOnce = tried.vain(); again && r.expiredAtOnce {
+		return r.endRound(ctx, err)
+	}
+	return nil
+}
+
+// maxBrief is how many brief watches in a row are followed by another one at once.
+const maxBrief = 10
+
+// watchAgain goes on with another watch. Watches that bring news, however brief, are reopened at once, but a
+// server that closes each of them must not get as many requests as it can answer.
+func (r *round) watchAgain(ctx context.Context, tried attempt) state {
+	if r.brief++; !tried.brief() {
+		r.brief = 0
+	}
+	r.expiredAtOnce = false
+	if r.brief < maxBrief {
+		return watching{}
+	}
+	klog.FromContext(ctx).V(2).Info("Watches keep ending within a second, waiting before the next one",
+		"inARow", r.brief)
+	return slowingDown{}
+}
+
 // retry goes on with next after a wait for a server that is down or busy.
 func (r *round) retry(ctx context.Context, err error, next state) state {
 	if ctx.Err() == nil {
@@ -107,6 +137,16 @@ func (s backingOff) step(ctx context.Context, r *round) state {
 	return s.next
 }
 
+// slowingDown waits for a second, then watches.
+type slowingDown struct{}
+
+func (slowingDown) name() State { return BackingOff }
+
+func (slowingDown) step(_ context.Context, r *round) state {
+	sleep(r.session.ctx, time.Second)
+	return watching{}
+}
+
 // pause waits for the back-off, or for atLeast (the server's Retry-After) if that
 // is longer, or until ctx is done.
 func (r *Reflector) pause(ctx context.Context, atLeast time.Duration) {
@@ -114,7 +154,12 @@ func (r *Reflector) pause(ctx context.Context, atLeast time.Duration) {
 		return
 	}
 	r.health.enter(BackingOff)
-	timer := time.NewTimer(max(r.delay(), atLeast))
+	sleep(ctx, max(r.delay(), atLeast))
+}
+
+// sleep waits for d, or until ctx is done.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

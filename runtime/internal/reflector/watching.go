@@ -24,8 +24,10 @@ import (
 //   - can't be opened, any other error: the round fails
 //   - throttled: wait, then the next watch
 //   - internal error of the server, within MaxInternalErrorRetryDuration: the next watch
-//   - expired (410), closed within a second without an event, any other error: the
+//   - expired (410), closed within a second without a new version, any other error: the
 //     round ends, and the next one lists
+//
+// The next watch waits for a second if many in a row were brief.
 type watching struct {
 	// stream is a watch that is open already, nil to open one.
 	stream sources.Stream
@@ -47,7 +49,8 @@ func (s watching) step(ctx context.Context, r *round) state {
 	// the existing objects, in any order.
 	from := r.position.last()
 	inOrder := s.stream != nil || from != "" && from != "0"
-	stream, next := s.opened(ctx, open, r, from, silence)
+	tried := attempt{Reflector: r.Reflector, opened: opened, from: from}
+	stream, next := s.opened(ctx, open, r, tried, silence)
 	if stream == nil {
 		return next
 	}
@@ -68,55 +71,73 @@ func (s watching) step(ctx context.Context, r *round) state {
 		}
 		return false
 	})
-	return s.ended(ctx, r, silence, err)
+	return s.ended(ctx, r, tried, silence, err)
 }
+
+// attempt is one watch: when it was requested, and from which version.
+type attempt struct {
+	*Reflector
+	opened time.Time
+	from   string
+}
+
+// brief reports whether the watch took less than a second.
+func (a attempt) brief() bool { return time.Since(a.opened) < time.Second }
+
+// vain reports whether the watch was brief and has brought no new version.
+func (a attempt) vain() bool { return a.brief() && a.position.last() == a.from }
 
 // opened returns the stream of a watch in the context open, or no stream and what follows.
 func (s watching) opened(
-	ctx, open context.Context, r *round, from string, silence *silence,
+	ctx, open context.Context, r *round, tried attempt, silence *silence,
 ) (sources.Stream, state) {
 	if s.stream != nil {
 		return s.stream, nil
 	}
-	stream, err := r.source.Watch(open, r.watchOptions(from))
+	stream, err := r.source.Watch(open, r.watchOptions(tried.from))
 	switch {
 	case err == nil:
 		return stream, nil
 	case silence.endedWatch():
-		return nil, s.silent(ctx, r)
+		return nil, s.silent(ctx, r, tried)
 	case r.sessionError() != nil:
 		return nil, s.endWith(ctx, r, r.sessionError())
 	case isWorthWaiting(err):
 		klog.FromContext(ctx).V(4).Info("Watch failed, backing off", "err", err)
 		return nil, r.retry(ctx, err, watching{})
+	case isExpired(err):
+		r.err = err // The handler gets it, as in client-go.
+		return nil, r.expired(ctx, err, tried)
 	}
 	return nil, r.fail(ctx, err)
 }
 
 // ended returns what follows a watch that was open.
-func (s watching) ended(ctx context.Context, r *round, silence *silence, err error) state {
+func (s watching) ended(ctx context.Context, r *round, tried attempt, silence *silence, err error) state {
 	if silence.endedWatch() {
-		return s.silent(ctx, r)
+		return s.silent(ctx, r, tried)
 	}
 	logger := klog.FromContext(ctx)
 	r.session.retry.After(err)
 	switch {
+	case err == nil && tried.vain():
+		return s.endWith(ctx, r, &cache.VeryShortWatchError{Name: r.name})
 	case err == nil:
-		return watching{}
+		return r.watchAgain(ctx, tried)
 	case r.sessionError() != nil:
 		return s.endWith(ctx, r, r.sessionError())
 	case isExpired(err):
 		// The next list still requests this version, or a later one. Only a list
 		// that the server can't serve at it gives the version up.
 		logger.V(4).Info("Watch closed", "err", err)
-		return r.endRound(ctx, err)
+		return r.expired(ctx, err, tried)
 	case apierrors.IsTooManyRequests(err):
 		logger.V(2).Info("Watch returned 429, backing off")
 		return r.retry(ctx, err, watching{})
 	case apierrors.IsInternalError(err) && r.session.retry.ShouldRetry():
 		logger.V(2).Info("Retrying watch after internal error", "err", err)
 		r.health.failed(err)
-		return watching{}
+		return r.watchAgain(ctx, tried)
 	}
 	return s.endWith(ctx, r, err)
 }
@@ -132,11 +153,11 @@ func (r *round) tellOrder(ctx context.Context, e sources.Event, before string) (
 }
 
 // silent goes on with another watch.
-func (watching) silent(ctx context.Context, r *round) state {
+func (watching) silent(ctx context.Context, r *round, tried attempt) state {
 	klog.FromContext(ctx).Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew",
 		"silentFor", r.opts.SilenceTimeout)
 	r.health.failed(errSilent)
-	return watching{}
+	return r.watchAgain(ctx, tried)
 }
 
 // endWith ends the round with a warning.
