@@ -32,7 +32,9 @@ type Result struct {
 //	any other           adds the item again after the limiter's delay, and reports the error
 //
 // It calls Done in any case. A queue that has been shut down, as by WithDrain, ignores additions, so
-// nothing is tried again. Errors and panics are reported to utilruntime; options change both.
+// nothing is tried again. Errors and panics are reported to utilruntime; options change both. A call of
+// runtime.Goexit in reconcile is an error of the item, and another worker takes the place of the one that it
+// has ended.
 //
 // When ctx is done, workers take no further item, and the context of reconcile ends, unless an option
 // keeps it. Without WithDrain, Run doesn't shut q down, and q can be given to Run again. The exception is a
@@ -165,31 +167,39 @@ func (r *runner[T]) wait(ctx context.Context) error {
 	}
 }
 
+// work processes items until the worker has to end. If a reconciler or an error handler ends the goroutine,
+// as t.FailNow does, another worker takes its place.
 func (r *runner[T]) work(generation int) {
-	surplus := false
-	// Deferred because a reconciler may end the goroutine, as t.FailNow does.
+	over := false
 	defer func() {
-		if !surplus {
-			r.pool.workerEnded(generation)
+		if !over {
+			r.workers.Go(func() { r.work(generation) })
 		}
 	}()
-	for {
-		idleCtx, ok := r.pool.idle(generation)
-		if !ok {
-			surplus = true
-			return
-		}
-		item, err := r.get(idleCtx)
-		switch {
-		case err == nil:
-			r.process(generation, item)
-		case errors.Is(err, ErrShutDown):
-			r.downOnce.Do(func() { close(r.down) })
-			return
-		case r.taking.Err() != nil:
-			return
-		}
+	for r.takeOne(generation) {
 	}
+	over = true
+}
+
+// takeOne waits for an item and processes it. It returns false if the worker has to end, which the pool no
+// longer counts then.
+func (r *runner[T]) takeOne(generation int) bool {
+	idleCtx, ok := r.pool.idle(generation)
+	if !ok {
+		return false
+	}
+	item, err := r.get(idleCtx)
+	switch {
+	case err == nil:
+		r.process(generation, item)
+		return true
+	case errors.Is(err, ErrShutDown):
+		r.downOnce.Do(func() { close(r.down) })
+	case r.taking.Err() == nil:
+		return true
+	}
+	r.pool.workerEnded(generation)
+	return false
 }
 
 // get waits for the next item. It returns an error when ctx ends or the queue is shut down and empty.
@@ -212,7 +222,19 @@ func (r *runner[T]) process(generation int, item T) {
 	r.pool.working(generation, 1)
 	defer r.pool.working(generation, -1)
 	defer r.q.Done(item)
-	result, err := r.call(item)
+	exits := true
+	defer func() {
+		if exits {
+			r.settle(item, Result{}, errGoexit)
+		}
+	}()
+	result, err := r.call(item, func() { exits = false })
+	exits = false
+	r.settle(item, result, err)
+}
+
+// settle does what follows from the result of an item.
+func (r *runner[T]) settle(item T, result Result, err error) {
 	end := r.processing.Err()
 	var terminal *terminalError
 	switch {
@@ -233,8 +255,8 @@ func (r *runner[T]) process(generation int, item T) {
 }
 
 // call calls reconcile. A panic becomes an error if WithContainedPanics is set or utilruntime doesn't panic
-// again.
-func (r *runner[T]) call(item T) (result Result, err error) {
+// again; panics is called before that.
+func (r *runner[T]) call(item T, panics func()) (result Result, err error) {
 	if r.contain {
 		defer func() {
 			if v := recover(); v != nil {
@@ -242,14 +264,18 @@ func (r *runner[T]) call(item T) (result Result, err error) {
 			}
 		}()
 	} else {
-		defer utilruntime.HandleCrashWithContext(r.processing)
+		defer utilruntime.HandleCrashWithContext(r.processing, func(context.Context, any) { panics() })
 	}
 	// call returns errPanic if reconcile panics and HandleCrash returns.
 	err = errPanic
 	return r.reconcile(r.processing, item)
 }
 
-var errPanic = errors.New("workqueue: the reconciler panicked")
+var (
+	errPanic  = errors.New("workqueue: the reconciler panicked")
+	errGoexit = errors.New("workqueue: the reconciler ended its worker by runtime.Goexit, as t.FailNow does; " +
+		"another worker takes its place")
+)
 
 // PanicError is a panic of reconcile that WithContainedPanics has turned into an error.
 type PanicError struct {

@@ -223,27 +223,91 @@ func TestPool(t *testing.T) {
 	})
 }
 
+// TestRunSurvivesGoexit checks that a reconciler or an error handler that ends its goroutine costs no worker:
+// each item is tried again and reported, also while the queue is drained, and Run returns.
 func TestRunSurvivesGoexit(t *testing.T) {
+	for name, opts := range map[string][]workqueue.RunOption{
+		"plain": nil, "contained": {workqueue.WithContainedPanics()},
+		"drain": {workqueue.WithDrain()}, "grace": {workqueue.WithGrace(time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachQueue(t, func(t *testing.T, q workqueue.TypedRateLimitingInterface[string]) {
+				const workers = 2
+				var pool workqueue.Pool
+				var left, tries, reports atomic.Int32
+				items := []string{"a", "b", "c", "d"}
+				left.Store(int32(len(items)))
+				ctx, cancel := context.WithCancel(t.Context())
+				for _, item := range items {
+					q.Add(item)
+				}
+				opts := append(opts, workqueue.WithPool(&pool), workqueue.WithErrorHandler(
+					func(_ context.Context, item any, err error) {
+						if !strings.Contains(err.Error(), "Goexit") {
+							t.Errorf("%v: %v", item, err)
+						}
+						if reports.Add(1); item == "b" {
+							runtime.Goexit()
+						}
+					}))
+				err := workqueue.Run(ctx, q, workers, func(_ context.Context, item string) (workqueue.Result, error) {
+					bubble.Pass(time.Second)
+					if n := pool.Size(); n != workers && !q.ShuttingDown() {
+						t.Errorf("%d workers are left", n)
+					}
+					tries.Add(1)
+					if name == "drain" {
+						cancel() // All items of the queue are still processed, each once.
+						left.Add(-1)
+						runtime.Goexit()
+					}
+					if q.NumRequeues(item) < 3 {
+						runtime.Goexit()
+					}
+					if left.Add(-1) == 0 {
+						cancel()
+					}
+					return workqueue.Result{}, nil
+				}, opts...)
+				if n := left.Load(); err != nil || n != 0 {
+					t.Errorf("Run: %v, %d items are left", err, n)
+				}
+				want := int32(3 * len(items))
+				if name == "drain" {
+					want = int32(len(items))
+				}
+				if reports.Load() != want || tries.Load() < want {
+					t.Errorf("%d reports of %d tries, want %d reports", reports.Load(), tries.Load(), want)
+				}
+				if pool.Size() != 0 || pool.Busy() != 0 {
+					t.Errorf("%d workers, %d busy after the end", pool.Size(), pool.Busy())
+				}
+			})
+		})
+	}
+}
+
+// TestGoexitIsLogged checks that the default error handler reports a reconciler that ends its worker.
+func TestGoexitIsLogged(t *testing.T) {
+	var reported []error
+	defer func(handlers []utilruntime.ErrorHandler) {
+		utilruntime.ErrorHandlers = handlers
+	}(utilruntime.ErrorHandlers)
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{
+		func(_ context.Context, err error, _ string, _ ...any) { reported = append(reported, err) },
+	}
 	synctest.Test(t, func(t *testing.T) {
 		q := queue.New(queue.Config[string]{})
 		q.Add("a")
-		q.Add("b")
-		var pool workqueue.Pool
-		ctx, cancel := context.WithCancel(t.Context())
-		err := workqueue.Run[string](ctx, q, 2,
-			func(_ context.Context, item string) (workqueue.Result, error) {
-				if item == "a" {
-					runtime.Goexit()
-				}
-				bubble.Pass(time.Second)
-				if n := pool.Size(); n != 1 {
-					t.Errorf("%d workers are left", n)
-				}
-				cancel()
-				return workqueue.Result{}, nil
-			}, workqueue.WithPool(&pool))
-		if err != nil {
-			t.Error(err)
+		err := workqueue.Run[string](t.Context(), q, 1, func(context.Context, string) (workqueue.Result, error) {
+			if q.NumRequeues("a") == 0 {
+				runtime.Goexit()
+			}
+			q.ShutDown()
+			return workqueue.Result{}, nil
+		})
+		if err != nil || len(reported) != 1 || !strings.Contains(fmt.Sprint(reported), "Goexit") {
+			t.Errorf("Run: %v, reported %v", err, reported)
 		}
 	})
 }
