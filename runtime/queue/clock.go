@@ -56,10 +56,14 @@ func after(now int64, d time.Duration) int64 {
 type alarm struct {
 	base *timebase
 	ring func()
-	// real is used with the real clock, fake and quit with an injected one.
+	// real is used with the real clock, fake with an injected one. quit, if not nil, ends the goroutine that
+	// waits for fake.
 	real *time.Timer
 	fake clock.Timer
 	quit chan struct{}
+	// ending is set when the owner is shut down. The alarm then uses AfterFunc, if an injected clock has it,
+	// rather than a goroutine.
+	ending bool
 }
 
 // set sets the alarm to a time of its base.
@@ -67,8 +71,6 @@ func (a *alarm) set(due int64) {
 	switch {
 	case a.base.injected != nil:
 		a.stop()
-		// Some clocks have no AfterFunc, and the fake one calls it with its own lock held. A timer's
-		// channel works with all clocks; the goroutine lives as long as the alarm is set.
 		timer := a.newTimer(due)
 		if a.base.until(due) <= 0 {
 			// The clock was stepped past that time before the timer was set. A fake timer wouldn't
@@ -77,15 +79,10 @@ func (a *alarm) set(due int64) {
 			go a.ring()
 			return
 		}
-		quit := make(chan struct{})
-		a.fake, a.quit = timer, quit
-		go func() {
-			select {
-			case <-timer.C():
-				a.ring()
-			case <-quit:
-			}
-		}()
+		a.fake = timer
+		if a.afterFunc() == nil {
+			a.await(timer)
+		}
 	case a.real == nil:
 		a.real = time.AfterFunc(a.base.until(due), a.ring)
 	default:
@@ -93,13 +90,42 @@ func (a *alarm) set(due int64) {
 	}
 }
 
+// await waits for a timer on a goroutine, which lives as long as the alarm is set.
+func (a *alarm) await(timer clock.Timer) {
+	quit := make(chan struct{})
+	a.quit = quit
+	go func() {
+		select {
+		case <-timer.C():
+			a.ring()
+		case <-quit:
+		}
+	}()
+}
+
+// afterFunc returns the injected clock's AfterFunc, or nil if a goroutine waits for its timers.
+func (a *alarm) afterFunc() func(time.Duration, func()) clock.Timer {
+	c, ok := a.base.injected.(interface {
+		AfterFunc(time.Duration, func()) clock.Timer
+	})
+	if !ok || !a.ending {
+		return nil
+	}
+	return c.AfterFunc
+}
+
 // newTimer makes a timer of the injected clock. If a fake clock is stepped between now and NewTimer,
 // the timer counts from the new time and rings too late: then newTimer tries again. The number of tries
 // is limited because other clocks never stand still.
 func (a *alarm) newTimer(due int64) clock.Timer {
+	newTimer := a.base.injected.NewTimer
+	if afterFunc := a.afterFunc(); afterFunc != nil {
+		// The fake clock calls the function with its own lock held.
+		newTimer = func(d time.Duration) clock.Timer { return afterFunc(d, func() { go a.ring() }) }
+	}
 	for try := 0; ; try++ {
 		now := a.base.now()
-		timer := a.base.injected.NewTimer(time.Duration(due - now))
+		timer := newTimer(time.Duration(due - now))
 		if try == 2 || a.base.now() == now {
 			return timer
 		}
@@ -113,7 +139,10 @@ func (a *alarm) stop() {
 	}
 	if a.fake != nil {
 		a.fake.Stop()
+		a.fake = nil
+	}
+	if a.quit != nil {
 		close(a.quit)
-		a.fake, a.quit = nil, nil
+		a.quit = nil
 	}
 }

@@ -146,4 +146,20 @@ func (r *recorder) tick() {
 	}
 }
 
+// shutDown ends the ticks of a queue that has been shut down. While an item is in process they go on, without
+// a goroutine if the clock allows it; the queue calls shutDown again when none is.
+func (r *recorder) shutDown() {
+	r.alarm.ending = true
+	switch {
+	case !r.ticking:
+	case r.n == 0:
+		r.ticking = false
+		r.alarm.stop()
+		r.UnfinishedWork.Set(0)
+		r.LongestRunning.Set(0)
+	case r.base.injected != nil:
+		r.alarm.set(r.base.now() + int64(unfinishedPeriod))
+	}
+}
+
 func seconds(ns int64) float64 { return time.Duration(ns).Seconds() }

@@ -187,6 +187,9 @@ func (q *Queue[T]) Done(item T) {
 	q.inProcess--
 	if q.metrics != nil {
 		q.metrics.done(id)
+		if q.shutting {
+			q.metrics.shutDown()
+		}
 	}
 	wasAdded := *state&again != 0
 	*state &^= inProcess | again
@@ -452,6 +455,9 @@ func (q *Queue[T]) shutDown() {
 	}
 	q.shutting = true
 	q.delays.stop(q.dropIfUnused)
+	if q.metrics != nil {
+		q.metrics.shutDown()
+	}
 	q.waiters.wakeAll()
 }
 
