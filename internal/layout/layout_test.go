@@ -50,6 +50,7 @@ var allowed = []struct {
 	{"runtime/internal/metrics", nil},
 	{"runtime/internal/sources", nil},
 	{"runtime/internal/indexer", []string{"runtime/internal/store"}},
+	{"runtime/internal/transforms", []string{"runtime/internal/store"}},
 	{"runtime/listwatch", []string{"runtime/internal/decode", "runtime/internal/sources"}},
 	{"runtime/queue", nil},
 	{"runtime/shard", nil},
@@ -63,7 +64,7 @@ var allowed = []struct {
 		"runtime/listwatch", "runtime/shard", "runtime/internal/reflector", "runtime/internal/feeds",
 		"runtime/internal/decode", "runtime/internal/sources",
 		"runtime/internal/deltafifo", "runtime/internal/store", "runtime/internal/indexer",
-		"runtime/internal/shell", "runtime/internal/metrics",
+		"runtime/internal/transforms", "runtime/internal/shell", "runtime/internal/metrics",
 	}},
 	{"runtime/factory", []string{
 		"runtime/informer", "runtime/lister", "runtime/listwatch", "runtime/internal/shell",

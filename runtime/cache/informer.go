@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/features"
+
+	"github.com/kubewright/kubewright/runtime/internal/transforms"
 )
 
 // NewInformer is [NewInformerWithOptions] with the options that most informers need.
@@ -84,6 +86,8 @@ func newInformer(options InformerOptions) (Indexer, Controller) {
 type plainInformer struct {
 	state   Indexer
 	handler ResourceEventHandler
+	// names are those of the objects in the state, if there is a transform.
+	names transforms.Names[string]
 }
 
 // queue returns the queue between the reflector and the store. client-go's feature gates decide whether a
@@ -92,7 +96,6 @@ func (p *plainInformer) queue(options InformerOptions) Queue {
 	o := RealFIFOOptions{
 		Logger:          options.Logger,
 		Name:            fmt.Sprintf("RealFIFO %T", options.ObjectType),
-		Transformer:     options.Transform,
 		Identifier:      options.Identifier,
 		MetricsProvider: options.InformerMetricsProvider,
 	}
@@ -103,6 +106,9 @@ func (p *plainInformer) queue(options InformerOptions) Queue {
 		o.UnlockWhileProcessing = gates.Enabled(features.UnlockWhileProcessingFIFO)
 	} else {
 		o.KnownObjects = p.state
+	}
+	if options.Transform != nil {
+		return newTransformingQueue(o, options.Transform)
 	}
 	return NewRealFIFOWithOptions(o)
 }
@@ -135,22 +141,41 @@ func (p *plainInformer) apply(d Delta, isInInitialList bool) error {
 	case BookmarkInfo:
 		p.state.Bookmark(info.ResourceVersion)
 		return nil
+	case *transforms.Names[string]:
+		p.names = *info
+		return nil
+	case transformed:
+		return p.arrive(d.Type == Deleted, info, isInInitialList)
+	}
+	switch d.Type {
+	case Added, Updated, Deleted:
+		if p.names.Changed() {
+			return p.applyNamed(d, isInInitialList)
+		}
 	}
 	if d.Type == Deleted {
-		if err := p.state.Delete(d.Object); err != nil {
-			return err
-		}
-		p.handler.OnDelete(d.Object)
-		return nil
+		return p.remove(d.Object)
 	}
-	old, exists, err := p.state.Get(d.Object)
+	return p.update(d.Object, isInInitialList)
+}
+
+func (p *plainInformer) remove(obj any) error {
+	if err := p.state.Delete(obj); err != nil {
+		return err
+	}
+	p.handler.OnDelete(obj)
+	return nil
+}
+
+func (p *plainInformer) update(obj any, isInInitialList bool) error {
+	old, exists, err := p.state.Get(obj)
 	if err != nil {
 		return err
 	}
-	if err := p.state.Update(d.Object); err != nil {
+	if err := p.state.Update(obj); err != nil {
 		return err
 	}
-	p.tell(old, exists, d.Object, isInInitialList)
+	p.tell(old, exists, obj, isInInitialList)
 	return nil
 }
 
@@ -166,6 +191,11 @@ func (p *plainInformer) tell(old any, existed bool, obj any, isInInitialList boo
 // replace makes a list the content of the store. Then it calls the handler for each object that was deleted,
 // and for each object of the list.
 func (p *plainInformer) replace(info ReplacedAllInfo, isInInitialList bool) error {
+	if len(info.Objects) > 0 {
+		if names, ok := info.Objects[0].(*transforms.Names[string]); ok {
+			p.names, info.Objects = *names, info.Objects[1:]
+		}
+	}
 	before := map[string]any{}
 	for _, key := range p.state.ListKeys() {
 		if obj, exists, _ := p.state.GetByKey(key); exists {

@@ -32,7 +32,12 @@ func withoutObject(err error) error {
 	return err
 }
 
-func (s sink) Begin() reflector.Staging { return &staging{store: s.store} }
+func (s sink) Begin() reflector.Staging {
+	if q, ok := s.store.(*transformingQueue); ok {
+		return q.Begin()
+	}
+	return &staging{store: s.store}
+}
 
 // versionUpdated returns the store's method that receives the version up to which the store was filled, nil
 // if it has none.
@@ -66,6 +71,13 @@ func (s *staging) place(i int) {
 	if key, err := DeletionHandlingMetaNamespaceKeyFunc(s.items[i]); err == nil {
 		s.places[key] = i
 	}
+}
+
+func (s *staging) Update(obj any, resourceVersion string) error {
+	if err := s.Remove(obj); err != nil {
+		return err
+	}
+	return s.Add(obj, resourceVersion)
 }
 
 func (s *staging) Remove(obj any) error {

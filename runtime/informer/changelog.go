@@ -74,6 +74,8 @@ const (
 	// that a later list contained again.
 	unchanged
 	deleted
+	// missed is a deletion of an object whose last state is unknown.
+	missed
 	// recreated is an update that is reported as a missed deletion and an addition.
 	recreated
 	// released is an object that left an informer with a Part without being deleted.

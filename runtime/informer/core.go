@@ -125,9 +125,18 @@ func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
 
 // SetTransform makes the informer pass every object to transform before it is stored. transform owns the
 // object and may change it, but with [listwatch.DecodingOptions].ShareValues it must not write into the
-// object's maps, slices and pointees. If transform returns an error, a list that is read in pages fails as a
-// whole and is retried, as with client-go's informers; for an object of a watch-list or a watch, the error is
-// logged and the object left out. SetTransform returns an error after the start.
+// object's maps, slices and pointees.
+//
+// A nil object isn't cached: if an older state of it is, that is deleted. If the namespace or name changes,
+// the object has the new key in the cache. Of two objects that get one key, the later one is cached, and the
+// deletion of either deletes it.
+//
+// If transform returns an error, a list that is read in pages fails as a whole and is retried, as with
+// client-go's informers. In a watch-list or a watch, the event is skipped, and the cache keeps the state
+// before it. A deleted object leaves the cache even then: handlers receive its last known state in a
+// DeletedFinalStateUnknown. The error is logged and becomes Status.LastError.
+//
+// SetTransform returns an error after the start.
 func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 	if transform == nil {
 		return c.shared.core.SetTransform(nil)

@@ -43,8 +43,8 @@ type Event[T any] struct {
 	Old T
 	// Initial is set for an added object of the initial list, or one that was in the store when the loop began.
 	Initial bool
-	// Missed is set if the deletion itself was not observed: a list no longer contained the object, and
-	// Object is its last known state.
+	// Missed is set if the last state of a deleted object is unknown: a list no longer contained the object, or
+	// the transform failed for it. Object is then its last known state.
 	Missed bool
 }
 

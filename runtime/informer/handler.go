@@ -31,9 +31,10 @@ type handler[K comparable] interface {
 // deletion describes a deleted or released object.
 type deletion[K comparable] struct {
 	// Object is the state in which the server deleted the object or, if Missed or
-	// Released is set, the last state in the store.
+	// Released is set or that state isn't one of this key, the last state in the store.
 	Object any
-	// Missed is set if the deletion itself was not observed: a list no longer contained the object.
+	// Missed is set if the last state of the object is unknown: a list no longer contained the object, or the
+	// transform failed for it.
 	Missed bool
 	// Released is set if the object wasn't deleted, but left the ranges of an informer with a [Part].
 	Released bool

@@ -235,6 +235,7 @@ func (i *informer[K]) pump(ctx context.Context, detector *mutationDetector) {
 		detector: detector,
 		metrics:  newMetrics(i.config),
 		logger:   klog.FromContext(ctx),
+		leaving:  deleted,
 	}
 	r := i.newReader(queue, w.metrics)
 

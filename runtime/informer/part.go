@@ -55,8 +55,8 @@ var errPart = errors.New("the informer has a Part already")
 
 // Shard restricts i to a part of its objects: those whose hash of the field by is in the ranges of the
 // returned Part. There are no ranges until SetRanges is called. An informer without ranges lists and watches
-// nothing, and has synced as soon as it has started. With [shard.ByUID], transform functions must keep the
-// UID.
+// nothing, and has synced as soon as it has started. Transform functions must keep the field: an object for
+// which one changes it is an error.
 //
 // It returns an error if i has started or has a Part already, or if the server can't hash the field. The
 // error is [ErrUnsupportedInformer] if i is not an informer of this package.

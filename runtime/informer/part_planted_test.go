@@ -25,7 +25,7 @@ var partBugs = map[string]bugs.Bug{
 	"feeds of objects without versions are joined": bugs.Replace("internal/feeds/feed.go",
 		"if g.versionless ||", "if !BUG && g.versionless ||"),
 	"the deletion of another object of its name takes one out": bugs.Replace("informer/partwriter.go",
-		"(c.Type == store.Deleted ||", "(!BUG && c.Type == store.Deleted ||"),
+		"(a.deleted ||", "(!BUG && a.deleted ||"),
 	"what is stored outlives what is listed": bugs.Replace("informer/partwriter.go",
 		"!isEarlier(version, c.Version)",
 		"(BUG && isEarlier(c.Version, version) || !BUG && !isEarlier(version, c.Version))"),
@@ -44,11 +44,11 @@ var partBugs = map[string]bugs.Bug{
 	"a list takes out other ranges": bugs.Replace("informer/partwriter.go",
 		"if in(c.Object) {\n\t\t\tcontinue", "if BUG || in(c.Object) {\n\t\t\tcontinue"),
 	"an object of another feed is overwritten by an older one": bugs.Replace("informer/partwriter.go",
-		"hash(old) != hash(c.Object) &&", "!BUG && hash(old) != hash(c.Object) &&"),
+		"of(old) != hash &&", "!BUG && of(old) != hash &&"),
 	"objects say what the version of the store is": bugs.Replace("informer/partsink.go",
 		"store.Pin(mixed)", "store.Pin(mixed && !BUG)"),
-	"what is released is told as deleted": bugs.Replace("informer/writer.go",
-		"case w.releasing:", "case w.releasing && !BUG:"),
+	"what is released is told as deleted": bugs.Replace("informer/partwriter.go",
+		"w.leaveAs(released,", "w.leaveAs(map[bool]kind{true: deleted, false: released}[BUG],"),
 }
 
 // TestPlantedPartBugsAreFound checks that the tests of informers of a part find each of partBugs.

@@ -1,14 +1,14 @@
 package informer
 
 import (
-	"errors"
+	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/feeds"
-	"github.com/kubewright/kubewright/runtime/internal/store"
+	"github.com/kubewright/kubewright/runtime/internal/transforms"
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
@@ -21,16 +21,22 @@ type partSink[K comparable] struct {
 	mixed *bool
 }
 
-var errUIDLost = errors.New("the transform function changed the UID, by which the objects are sharded")
-
-// accept is sink.accept, and returns an error if the transform changed the hash of the object.
-func (s partSink[K]) accept(obj any) (key K, accepted any, err error) {
-	before := s.hash(obj)
-	key, accepted, err = s.sink.accept(obj)
-	if err == nil && s.field == shard.ByUID && s.hash(accepted) != before {
-		err = errUIDLost
+// newPartSink returns a sink whose transform returns an error if it changes the hash of an object.
+func newPartSink[K comparable](s sink[K], field shard.Field) partSink[K] {
+	p := partSink[K]{s, field, new(bool)}
+	if transform := s.transform; transform != nil {
+		p.transform = func(from K, obj any) (transforms.Result[K], error) {
+			before := p.hash(obj)
+			result, err := transform(from, obj)
+			if err == nil && result.Object != nil && p.hash(result.Object) != before {
+				err = fmt.Errorf("transform %v: the function changed the %s, by which the objects are sharded",
+					from, field)
+				result.Key, result.Object = from, nil
+			}
+			return result, err
+		}
 	}
-	return key, accepted, err
+	return p
 }
 
 func (s partSink[K]) hash(obj any) uint64 {
@@ -51,21 +57,16 @@ var deltaTypes = map[watch.EventType]deltafifo.DeltaType{
 }
 
 func (s partSink[K]) Change(t watch.EventType, obj any, version string) error {
-	key, obj, err := s.accept(obj)
-	if err != nil {
-		return err
-	}
 	if !*s.mixed {
-		s.queue.Append(deltaTypes[t], key, obj, version)
-		s.metrics.queued(s.queue)
-		return nil
+		return s.change(deltaTypes[t], obj, version)
 	}
-	c := store.Change[K]{Type: store.Updated, Key: key, Object: obj, Version: version}
-	if t == watch.Deleted {
-		c.Type = store.Deleted
+	hash := s.hash(obj)
+	result, err := s.accept(obj)
+	a := arrival[K]{Result: result, deleted: t == watch.Deleted, missed: err != nil, version: version}
+	if err == nil || a.deleted {
+		s.call(func(w *writer[K]) { w.arriveMixed(a, hash, s.hash) })
 	}
-	s.call(func(w *writer[K]) { w.changeMixed(c, s.hash) })
-	return nil
+	return err
 }
 
 func (s partSink[K]) Mixed(mixed bool) {
@@ -80,37 +81,19 @@ func (s partSink[K]) Released(kept shard.Ranges) {
 func (s partSink[K]) Complete() { s.call((*writer[K]).complete) }
 
 func (s partSink[K]) Begin() feeds.Staging {
-	return partStaging[K]{sink: s, staged: s.store.Begin()}
+	return partStaging[K]{staging: &staging[K]{sink: s.sink, list: transforms.NewList(s.store)}, sink: s}
 }
 
 // partStaging collects a list of some ranges.
 type partStaging[K comparable] struct {
-	sink   partSink[K]
-	staged *store.Replacement[K]
-}
-
-func (s partStaging[K]) Add(obj any, version string) error {
-	key, obj, err := s.sink.accept(obj)
-	if err == nil {
-		s.staged.Set(key, obj, version)
-	}
-	return err
-}
-
-func (s partStaging[K]) Remove(obj any) error {
-	key, err := s.sink.key(obj)
-	if err == nil {
-		s.staged.Delete(key)
-	}
-	return err
+	*staging[K]
+	sink partSink[K]
 }
 
 func (s partStaging[K]) Commit(part shard.Ranges, version string, stored func()) {
 	s.sink.call(func(w *writer[K]) {
-		w.replacePart(s.staged, func(obj any) bool { return part.Contains(s.sink.hash(obj)) }, version)
+		w.replacePart(s.list, func(obj any) bool { return part.Contains(s.sink.hash(obj)) }, version)
 		stored()
 		w.announceVersion()
 	})
 }
-
-func (s partStaging[K]) Discard() { s.staged.Discard() }

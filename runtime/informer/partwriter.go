@@ -6,19 +6,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/kubewright/kubewright/runtime/internal/store"
+	"github.com/kubewright/kubewright/runtime/internal/transforms"
 )
 
 // The writer runs these methods for informers with a Part only, in the order of the queue.
 
-// changeMixed applies a change while changes come from several streams. An object and its successor of the
-// same name may come from different streams, in any order: the later version is kept. The deletion of one
-// doesn't delete the other, even if they have no versions, as with fake clientsets.
-func (w *writer[K]) changeMixed(c store.Change[K], hash func(any) uint64) {
-	if old, version, ok := w.informer.store.Lookup(c.Key); ok &&
-		hash(old) != hash(c.Object) && (c.Type == store.Deleted || isEarlier(c.Version, version)) {
-		return
+// arriveMixed applies an event while changes come from several streams. hash is that of the event's object,
+// of that of stored objects. An object and its successor of the same name may come from different streams,
+// in any order: the later version is kept. The deletion of one doesn't delete the other, even if they have
+// no versions, as with fake clientsets.
+func (w *writer[K]) arriveMixed(a arrival[K], hash uint64, of func(any) uint64) {
+	if key, ok := w.names.Of(a.From); ok {
+		old, version, ok := w.informer.store.Lookup(key)
+		if ok && of(old) != hash && (a.deleted || isEarlier(a.version, version)) {
+			return
+		}
 	}
-	w.change(c)
+	w.arrive(a)
 	w.flush()
 }
 
@@ -30,8 +34,15 @@ func isEarlier(a, b string) bool {
 
 // replacePart makes the staged objects the only ones in the store for which in returns true. It drops staged
 // objects for which in returns false. Handlers are notified only of objects for which in returns true.
-func (w *writer[K]) replacePart(staged *store.Replacement[K], in func(any) bool, resourceVersion string) {
+func (w *writer[K]) replacePart(staged *transforms.List[K], in func(any) bool, resourceVersion string) {
 	w.leaveOut(staged, in)
+	// Only after a transform has changed a key, names have to be merged.
+	renamed := staged.Names.Changed() || w.names.Changed()
+	var own []K
+	kept := map[K]bool{}
+	if renamed {
+		own = staged.Keys()
+	}
 	for c := range w.informer.store.Snapshot().Changes() {
 		if in(c.Object) {
 			continue
@@ -42,7 +53,11 @@ func (w *writer[K]) replacePart(staged *store.Replacement[K], in func(any) bool,
 			continue
 		}
 		staged.Set(c.Key, c.Object, c.Version)
+		if renamed {
+			kept[c.Key] = true
+		}
 	}
+	staged.Names.Merge(&w.names, kept, own)
 	w.replaceIn(staged, resourceVersion, in)
 }
 
@@ -69,7 +84,7 @@ func changesIn[K comparable](
 }
 
 // leaveOut removes the staged objects for which in returns false.
-func (w *writer[K]) leaveOut(staged *store.Replacement[K], in func(any) bool) {
+func (w *writer[K]) leaveOut(staged *transforms.List[K], in func(any) bool) {
 	var out []K
 	staged.Each(func(key K, object any, _ string) {
 		if !in(object) {
@@ -79,19 +94,26 @@ func (w *writer[K]) leaveOut(staged *store.Replacement[K], in func(any) bool) {
 	for _, key := range out {
 		staged.Delete(key)
 	}
+	staged.Names.Retain(func(key K) bool {
+		_, _, ok := staged.Lookup(key)
+		return ok
+	})
 }
 
 // release removes the objects for which kept returns false from the store. Handlers receive them as released,
 // not as deleted.
 func (w *writer[K]) release(kept func(any) bool) {
-	w.releasing = true
-	defer func() { w.releasing = false }()
-	for c := range w.informer.store.Snapshot().Changes() {
-		if !kept(c.Object) {
-			w.change(store.Change[K]{Type: store.Deleted, Key: c.Key, Object: c.Object})
+	w.leaveAs(released, func() {
+		for c := range w.informer.store.Snapshot().Changes() {
+			if !kept(c.Object) {
+				w.change(store.Change[K]{Type: store.Deleted, Key: c.Key})
+			}
 		}
-	}
-	w.flush()
+	})
+	w.names.Retain(func(key K) bool {
+		_, _, ok := w.informer.store.Lookup(key)
+		return ok
+	})
 }
 
 // complete marks the informer as synced. It is called when the objects of all wanted ranges are in the store.

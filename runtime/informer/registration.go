@@ -288,6 +288,8 @@ func (r *registration[K]) tell(c change, initial, resyncing bool) {
 		r.handler.OnAdd(c.new, initial)
 	case deleted:
 		r.handler.OnDelete(deletion[K]{Object: c.old})
+	case missed:
+		r.miss(c.old)
 	case unchanged:
 		if resyncing {
 			r.handler.OnUpdate(c.old, c.new)
@@ -337,6 +339,11 @@ func (r *registration[K]) deliverBulk(b *batch[K]) bool {
 // deletion.
 func (r *registration[K]) recreate(gone, obj any) {
 	defer r.handler.OnAdd(obj, false)
+	r.miss(gone)
+}
+
+// miss reports a missed deletion.
+func (r *registration[K]) miss(gone any) {
 	key, _ := r.informer.config.keys.Of(gone)
 	r.handler.OnDelete(deletion[K]{Object: gone, Missed: true, Key: key})
 }

@@ -184,22 +184,10 @@ func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHand
 	return s.core.SetWatchErrorHandler(func(ctx context.Context, err error) { handler(ctx, stub(), err) })
 }
 
-// SetTransform makes the informer pass every object to transform before it is stored. transform has to return
-// an object of the same type.
+// SetTransform makes the informer pass every object to transform before it is stored, see
+// [Core.SetTransform].
 func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
-	if transform == nil {
-		return s.core.SetTransform(nil)
-	}
-	return s.core.SetTransform(func(obj any) (any, error) {
-		transformed, err := transform(obj)
-		if err != nil {
-			return obj, err
-		}
-		if !s.core.config.keys.Admits(transformed) {
-			return obj, fmt.Errorf("the transform made a %T of a %T", transformed, obj)
-		}
-		return transformed, nil
-	})
+	return s.core.SetTransform(transform)
 }
 
 // Identity returns the function that returns the informer's identity in metrics. An informer that replaces

@@ -9,13 +9,17 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/store"
+	"github.com/kubewright/kubewright/runtime/internal/transforms"
 )
 
 // newReader makes the reader that fills the queue.
 func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) reader {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.keys.Of, transform: i.transform}
+	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.keys.Of}
+	if i.transform != nil {
+		s.transform = transforms.Func[K]{Key: s.key, Transform: i.transform}.Apply
+	}
 	options := reflector.Options{
 		Name:            i.config.name,
 		TypeDescription: i.config.description,
@@ -29,7 +33,7 @@ func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetric
 	}
 	i.queue = queue
 	if i.part != nil {
-		i.reflector = i.part.start(i.config.source, partSink[K]{s, i.part.field, new(bool)}, options)
+		i.reflector = i.part.start(i.config.source, newPartSink(s, i.part.field), options)
 	} else {
 		s.lookedUp = i.useCache()
 		i.reflector = reflector.New(i.config.source, s, options)
@@ -40,45 +44,66 @@ func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetric
 // sink takes the reflector's lists and events, and fills the queue. It transforms objects
 // before it queues them, so that the queue doesn't hold fields that the transform drops.
 type sink[K comparable] struct {
-	store     *store.Store[K]
-	queue     *deltafifo.DeltaFIFO[K]
-	metrics   *informerMetrics
-	key       func(any) (K, error)
-	transform func(any) (any, error)
+	store   *store.Store[K]
+	queue   *deltafifo.DeltaFIFO[K]
+	metrics *informerMetrics
+	key     func(any) (K, error)
+	// transform is nil if objects are stored as they are.
+	transform func(from K, obj any) (transforms.Result[K], error)
 	// lookedUp is nil if the source never returns objects of the store.
 	lookedUp *lookedUp
 }
 
-// accept returns the object that will be stored, and its key.
-func (s sink[K]) accept(obj any) (key K, accepted any, err error) {
-	if s.transform != nil {
-		if obj, err = s.transform(obj); err != nil {
-			return key, obj, err
-		}
+// accept returns what is stored of an object.
+func (s sink[K]) accept(obj any) (transforms.Result[K], error) {
+	key, err := s.key(obj)
+	if err != nil || s.transform == nil {
+		return transforms.Result[K]{From: key, Key: key, Object: obj}, err
 	}
-	key, err = s.key(obj)
-	return key, obj, err
+	return s.transform(key, obj)
 }
 
-func (s sink[K]) append(t deltafifo.DeltaType, obj any, resourceVersion string) error {
-	key, obj, err := s.accept(obj)
-	if err == nil {
-		s.queue.Append(t, key, obj, resourceVersion)
-		s.metrics.queued(s.queue)
+func (s sink[K]) change(t deltafifo.DeltaType, obj any, version string) error {
+	key, err := s.key(obj)
+	if err != nil {
+		return err
+	}
+	if s.transform == nil {
+		s.queue.Append(t, key, obj, version)
+	} else {
+		err = s.changeTransformed(t, key, obj, version)
+	}
+	s.metrics.queued(s.queue)
+	return err
+}
+
+// changeTransformed queues what a transform made of an object. If the transform fails, only a deletion is
+// queued: it needs only the key.
+func (s sink[K]) changeTransformed(t deltafifo.DeltaType, from K, obj any, version string) error {
+	result, err := s.transform(from, obj)
+	a := arrival[K]{Result: result, deleted: t == deltafifo.Deleted, missed: err != nil, version: version}
+	switch {
+	case err != nil && !a.deleted:
+	case err != nil || result.Key != from:
+		s.queue.Call(func(w *writer[K]) { w.arrive(a) })
+	case result.Object == nil:
+		s.queue.Append(deltafifo.Deleted, from, nil, version)
+	default:
+		s.queue.Append(t, from, result.Object, version)
 	}
 	return err
 }
 
 func (s sink[K]) Added(obj any, resourceVersion string) error {
-	return s.append(deltafifo.Added, obj, resourceVersion)
+	return s.change(deltafifo.Added, obj, resourceVersion)
 }
 
 func (s sink[K]) Updated(obj any, resourceVersion string) error {
-	return s.append(deltafifo.Updated, obj, resourceVersion)
+	return s.change(deltafifo.Updated, obj, resourceVersion)
 }
 
 func (s sink[K]) Deleted(obj any, resourceVersion string) error {
-	return s.append(deltafifo.Deleted, obj, resourceVersion)
+	return s.change(deltafifo.Deleted, obj, resourceVersion)
 }
 
 func (s sink[K]) Bookmark(resourceVersion string) error {
@@ -93,41 +118,45 @@ func (s sink[K]) Resync() error {
 }
 
 func (s sink[K]) Begin() reflector.Staging {
-	return staging[K]{sink: s, staged: s.store.Begin()}
+	return &staging[K]{sink: s, list: transforms.NewList(s.store)}
 }
 
 // staging collects a list into the store's next content.
 type staging[K comparable] struct {
-	sink   sink[K]
-	staged *store.Replacement[K]
+	sink sink[K]
+	list *transforms.List[K]
 }
 
-func (s staging[K]) Add(obj any, resourceVersion string) error {
+func (s *staging[K]) Add(obj any, resourceVersion string) error {
 	if s.keep(obj) {
 		return nil
 	}
-	key, obj, err := s.sink.accept(obj)
+	return s.Update(obj, resourceVersion)
+}
+
+func (s *staging[K]) Update(obj any, resourceVersion string) error {
+	accepted, err := s.sink.accept(obj)
 	if err == nil {
-		s.staged.Set(key, obj, resourceVersion)
+		s.list.Put(accepted, resourceVersion)
 	}
 	return err
 }
 
-func (s staging[K]) Remove(obj any) error {
+func (s *staging[K]) Remove(obj any) error {
 	key, err := s.sink.key(obj)
 	if err == nil {
-		s.staged.Delete(key)
+		s.list.Remove(key)
 	}
 	return err
 }
 
-func (s staging[K]) Commit(resourceVersion string) error {
-	s.sink.queue.Replace(s.staged, resourceVersion)
+func (s *staging[K]) Commit(resourceVersion string) error {
+	s.sink.queue.Replace(s.list, resourceVersion)
 	s.sink.metrics.queued(s.sink.queue)
 	return nil
 }
 
-func (s staging[K]) Discard() { s.staged.Discard() }
+func (s *staging[K]) Discard() { s.list.Discard() }
 
 // lookedUp is the last object that the source found in the store, and its version there. Only
 // the goroutine that reads the list uses it.
@@ -166,7 +195,7 @@ func (i *informer[K]) useCache() *lookedUp {
 // transforming it a second time. Else it returns false. The source hands over each object before
 // it looks up another. It compares with lookedUp and not with the store: a write through the
 // indexer may have replaced the object there.
-func (s staging[K]) keep(obj any) bool {
+func (s *staging[K]) keep(obj any) bool {
 	last := s.sink.lookedUp
 	if last == nil || last.object != obj {
 		return false
@@ -175,7 +204,7 @@ func (s staging[K]) keep(obj any) bool {
 	if err != nil {
 		return false
 	}
-	s.staged.Set(key, obj, last.version)
+	s.list.Put(transforms.Result[K]{From: key, Key: key, Object: obj}, last.version)
 	*last = lookedUp{} // Don't keep the object alive.
 	return true
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/store"
+	"github.com/kubewright/kubewright/runtime/internal/transforms"
 )
 
 // writer applies the deltas of the queue to the store and appends what they changed
@@ -24,8 +25,10 @@ type writer[K comparable] struct {
 	// changes are the single changes that have yet to be applied.
 	changes []store.Change[K]
 	synced  bool
-	// releasing is set while the deletions in changes are reported as releases.
-	releasing bool
+	// names are those of the objects in the store, with the changes that have yet to be applied.
+	names transforms.Names[K]
+	// leaving is how deletions in changes without a final state are reported.
+	leaving kind
 }
 
 // takeBatch waits until the queue holds something and applies all of it. It returns
@@ -51,7 +54,7 @@ func (w *writer[K]) takeBatch(ctx context.Context, queue *deltafifo.DeltaFIFO[K]
 func (w *writer[K]) take(d *deltafifo.Delta[K]) {
 	switch d.Type {
 	case deltafifo.ReplacedAll:
-		w.replace(d.List.(*store.Replacement[K]), d.Version)
+		w.replace(d.List.(*transforms.List[K]), d.Version)
 	case deltafifo.SyncAll:
 		w.resync()
 	case deltafifo.Bookmark:
@@ -59,7 +62,18 @@ func (w *writer[K]) take(d *deltafifo.Delta[K]) {
 	case deltafifo.Call:
 		w.flush()
 		d.Object.(func(*writer[K]))(w)
-	case deltafifo.Deleted:
+	default:
+		w.takeChange(d)
+	}
+}
+
+// takeChange applies a change of one object.
+func (w *writer[K]) takeChange(d *deltafifo.Delta[K]) {
+	switch {
+	case d.Object == nil || w.names.Changed():
+		w.arrive(arrival[K]{Result: transforms.Result[K]{From: d.Key, Key: d.Key, Object: d.Object},
+			deleted: d.Type == deltafifo.Deleted, version: d.Version})
+	case d.Type == deltafifo.Deleted:
 		w.change(store.Change[K]{Type: store.Deleted, Key: d.Key, Object: d.Object, Version: d.Version})
 	default:
 		w.change(store.Change[K]{Type: store.Updated, Key: d.Key, Object: d.Object, Version: d.Version})
@@ -81,20 +95,24 @@ func (w *writer[K]) end(batch int) {
 // change adds a single change to those that the next flush applies.
 func (w *writer[K]) change(c store.Change[K]) {
 	w.changes = append(w.changes, c)
-	if len(w.changes) == nodeSize {
+	if len(w.changes) >= nodeSize {
 		w.flush()
 	}
 }
 
 // flush applies the pending changes together. If an index function panics at one of
-// them and the process survives, flush applies the others one by one.
+// them and the process survives, flush applies the others one by one. The two changes
+// of an object whose key has changed stay together.
 func (w *writer[K]) flush() {
 	if len(w.changes) == 0 {
 		return
 	}
 	if all := w.changes; !w.apply() && len(all) > 1 {
-		for i := range all {
-			w.changes = all[i : i+1]
+		for rest := all; len(rest) > 0; rest = rest[len(w.changes):] {
+			w.changes = rest[:1]
+			if isMove(rest) {
+				w.changes = rest[:2]
+			}
 			w.apply()
 		}
 		w.changes = all
@@ -114,49 +132,55 @@ func (w *writer[K]) apply() (applied bool) {
 		w.informer.store.Apply(w.changes)
 		applied = true
 		if audience := w.informer.audience.Load(); len(w.changes) == 1 {
-			w.informer.log.appendChange(w.notification(0), audience)
-		} else {
-			changes := make([]change, len(w.changes))
-			for i := range changes {
-				changes[i] = w.notification(i)
+			if c, ok := w.notification(0); ok {
+				w.informer.log.appendChange(c, audience)
 			}
-			w.informer.log.appendBatch(batch[K]{changes: changes, length: len(changes), audience: audience})
+		} else {
+			changes := make([]change, 0, len(w.changes))
+			for i := range w.changes {
+				if c, ok := w.notification(i); ok {
+					changes = append(changes, c)
+				}
+			}
+			if len(changes) > 0 {
+				w.informer.log.appendBatch(batch[K]{changes: changes, length: len(changes), audience: audience})
+			}
 		}
 	})
 	return applied
 }
 
-// notification returns the change that handlers receive for the applied change at i.
-func (w *writer[K]) notification(i int) change {
-	c := &w.changes[i]
-	k := kindOf(c)
+// notification returns the change that handlers receive for the applied change at i, if they receive one.
+func (w *writer[K]) notification(i int) (c change, ok bool) {
+	applied := &w.changes[i]
+	k := kindOf(applied)
 	switch {
 	case k != deleted:
-	case w.releasing:
-		return change{old: c.Old, kind: released}
+	case applied.Object == nil:
+		return change{old: applied.Old, kind: w.leaving}, applied.Old != nil
 	default:
-		// c.Object, which the server sent, is the final state; c.Old, which was
+		// The object, which the server sent, is the final state; the old one, which was
 		// stored, is older. The deletion is reported even if nothing was stored.
-		return change{old: c.Object, kind: deleted}
+		return change{old: applied.Object, kind: deleted}, true
 	}
-	w.detector.add(c.Object)
-	if w.informer.isRecreation(c) {
+	w.detector.add(applied.Object)
+	if w.informer.isRecreation(applied) {
 		k = recreated
 	}
-	return change{c.Old, c.Object, k}
+	return change{applied.Old, applied.Object, k}, true
 }
 
 // replace makes the staged objects the only ones of the store. The first call
 // completes the informer's sync. If an index function panics at one of the objects
 // and the process survives, replace stores the others.
-func (w *writer[K]) replace(staged *store.Replacement[K], resourceVersion string) {
+func (w *writer[K]) replace(staged *transforms.List[K], resourceVersion string) {
 	w.flush()
 	w.replaceIn(staged, resourceVersion, nil)
 }
 
 // replaceIn is replace if in is nil. Else handlers are notified only of objects for which in returns
 // true, and the informer's sync isn't completed.
-func (w *writer[K]) replaceIn(staged *store.Replacement[K], resourceVersion string, in func(any) bool) {
+func (w *writer[K]) replaceIn(staged *transforms.List[K], resourceVersion string, in func(any) bool) {
 	if !w.commit(staged, resourceVersion, in) {
 		w.exclude(staged)
 		w.commit(staged, resourceVersion, in)
@@ -165,7 +189,7 @@ func (w *writer[K]) replaceIn(staged *store.Replacement[K], resourceVersion stri
 
 // exclude removes the objects at which an index function panics from the staged ones,
 // so that their state in the store stays.
-func (w *writer[K]) exclude(staged *store.Replacement[K]) {
+func (w *writer[K]) exclude(staged *transforms.List[K]) {
 	var bad []K
 	staged.Each(func(key K, object any, _ string) {
 		if crashed := w.try(func() { staged.Check(object) }); crashed {
@@ -184,11 +208,11 @@ func (w *writer[K]) exclude(staged *store.Replacement[K]) {
 // commit makes the staged objects the store's in one step. It returns false if an index
 // function panicked. The store is then unchanged.
 func (w *writer[K]) commit(
-	staged *store.Replacement[K], resourceVersion string, in func(any) bool,
+	staged *transforms.List[K], resourceVersion string, in func(any) bool,
 ) (committed bool) {
 	w.step(func() {
 		changes := staged.Commit(resourceVersion)
-		committed = true
+		committed, w.names = true, staged.Names
 		if w.detector != nil {
 			for c := range changes.All() {
 				if c.Type != store.Deleted {

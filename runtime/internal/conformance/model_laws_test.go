@@ -186,7 +186,14 @@ func (m *model) checkWatched() {
 	told := m.watcher.log[m.checked.log:]
 	for v := m.checked.version + 1; v <= m.version(); v++ {
 		w := m.writes[v-m.first]
-		if w == nil || w.refused {
+		if w == nil || w.refused && !w.deleted {
+			continue
+		}
+		if w.refused {
+			// It is reported with the last state that the transform accepted, if there is one.
+			if len(told) > 0 && told[0].name == w.name && told[0].gone && told[0].missed {
+				told = told[1:]
+			}
 			continue
 		}
 		if len(told) == 0 || told[0].name != w.name || told[0].version != v || told[0].gone != w.deleted {

@@ -30,18 +30,19 @@ func (m *model) write() {
 	case !m.exists[n]:
 		m.server.Create(cm)
 	case m.chance.IntN(3) == 0:
-		// A deletion carries the last state: the transform rejects it if it rejected that state.
+		// A deletion carries the last state: the transform rejects it if it rejected that state. What is in the
+		// store is deleted nevertheless.
 		w.deleted, w.refused = true, m.bad[n]
 		m.server.Delete("ns", name(n))
 	default:
 		m.server.Update(cm)
 	}
-	m.exists[n], m.bad[n] = !w.deleted, w.refused
+	m.exists[n], m.bad[n] = !w.deleted, w.refused && !w.deleted
 	next, tainted := m.states[len(m.states)-1], m.tainted[len(m.tainted)-1]
 	if next[n] = 0; !w.deleted {
 		next[n] = m.first + len(m.states)
 	}
-	tainted[n] = w.refused
+	tainted[n] = m.bad[n]
 	m.states, m.tainted, m.writes = append(m.states, next), append(m.tainted, tainted), append(m.writes, w)
 }
 

@@ -65,8 +65,9 @@ var mutations = map[string]planted.Bug{
 	"informer: who joins gets nothing initial": planted.Replace("informer/registration.go",
 		"length: s.Len(), initial: true", "length: s.Len(), initial: !BUG"),
 	"informer: deletions show the state before": planted.Replace("informer/writer.go",
-		"return change{old: c.Object, kind: deleted}",
-		"if !BUG { return change{old: c.Object, kind: deleted} }; return change{old: c.Old, kind: deleted}"),
+		"return change{old: applied.Object, kind: deleted}, true",
+		"if !BUG { return change{old: applied.Object, kind: deleted}, true }; "+
+			"return change{old: applied.Old, kind: deleted}, true"),
 	"informer: handlers never become synced": planted.Replace("informer/writer.go",
 		"initial: initial, synced: completes,", "initial: initial, synced: completes && !BUG,"),
 	"informer: who doesn't resync is told what didn't change": planted.Replace("informer/registration.go",

@@ -21,7 +21,7 @@ var (
 
 // Scenarios are those that every informer has to pass.
 var Scenarios = slices.Concat(basics, lists, streams, watches, foreignSources, handlers, resyncs, transforms,
-	stores, stops)
+	oddTransforms, stores, stops)
 
 var basics = []Scenario{
 	{Name: "an empty server", Script: func(w *World) {

@@ -100,7 +100,7 @@ var transforms = []Scenario{
 			w.Remove("a")
 			fail.Store(false)
 			w.Relist(func() {})
-		}},
+		}, Differs: "client-go keeps the object until the next list"},
 	{Name: "a transform that drops what isn't needed", Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Labels = nil; return cm, nil })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing/synctest"
 	"time"
 
@@ -80,6 +81,70 @@ var informers = []ToolScenario{
 			b.Server.Delete(Namespace, "a")
 		})
 	}},
+	{Name: "Informer: a transform that changes keys", Script: func(b *Bench) {
+		b.Server.Create(configMap("a"))
+		b.inform(cache.InformerOptions{Transform: transformOf(renamed)}, func(cache.Store, cache.Controller) {
+			b.Server.Create(configMap("b"))
+			b.Server.Update(configMap("a"))
+			b.Server.Delete(Namespace, "a")
+		})
+	}},
+	{Name: "Informer: a transform that changes keys, and a relist that is taken apart", Without: inOldWays,
+		Differs: "client-go deletes all objects and adds them again",
+		Script:  func(b *Bench) { b.relist(cache.InformerOptions{Transform: transformOf(renamed)}) }},
+	{Name: "Informer: a transform that gives an object another key",
+		Differs: "client-go keeps the object under the old key, too", Script: func(b *Bench) {
+			b.Server.Create(configMap("a"))
+			b.inform(cache.InformerOptions{Transform: transformOf(renamed)},
+				func(cache.Store, cache.Controller) { b.Server.Update(labelled("a", "z")) })
+		}},
+	{Name: "Informer: a transform that fails for a change in a watch-list", Script: func(b *Bench) {
+		var fail atomic.Bool
+		b.Server.Create(configMap("a"))
+		b.Server.OmitEndBookmark(true)
+		b.inform(cache.InformerOptions{Transform: func(obj any) (any, error) {
+			if fail.Load() {
+				return nil, errBroken
+			}
+			return obj, nil
+		}}, func(cache.Store, cache.Controller) {
+			fail.Store(true)
+			b.Server.Update(configMap("a"))
+			synctest.Wait()
+			fail.Store(false)
+			b.Server.EndInitialEvents()
+		})
+	}},
+	{Name: "Informer: a transform that fails for a deletion",
+		Differs: "client-go keeps the object until the next list", Script: func(b *Bench) {
+			var fail atomic.Bool
+			b.Server.Create(configMap("a"))
+			b.inform(cache.InformerOptions{Transform: func(obj any) (any, error) {
+				if fail.Load() {
+					return nil, errBroken
+				}
+				return obj, nil
+			}}, func(cache.Store, cache.Controller) {
+				fail.Store(true)
+				b.Server.Delete(Namespace, "a")
+			})
+		}},
+	{Name: "Informer: a transform to nil", Differs: "client-go never gets a list", Script: func(b *Bench) {
+		b.Server.Create(labelled("a", "out"))
+		b.Server.Create(configMap("b"))
+		b.Server.Create(configMap("c"))
+		b.inform(cache.InformerOptions{Transform: transformOf(filtered)},
+			func(cache.Store, cache.Controller) {
+				b.Server.Update(configMap("a"))
+				b.Server.Update(labelled("b", "out"))
+				b.Server.Delete(Namespace, "b")
+			})
+	}},
+	{Name: "Informer: a transform to nil, and a relist that is taken apart", Without: inOldWays,
+		Script: func(b *Bench) {
+			b.Server.Create(labelled("out", "out"))
+			b.relist(cache.InformerOptions{Transform: transformOf(filtered)})
+		}},
 	{Name: "Informer: the store holds something before the start", Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
 		h := &Handler{name: "h"}
@@ -100,6 +165,16 @@ var informers = []ToolScenario{
 				b.Note("%v %v", keys, err)
 			})
 	}},
+}
+
+// transformOf returns a transform of config maps that leaves other objects as they are.
+func transformOf(f func(*corev1.ConfigMap) (any, error)) cache.TransformFunc {
+	return func(obj any) (any, error) {
+		if cm, ok := obj.(*corev1.ConfigMap); ok {
+			return f(cm)
+		}
+		return obj, nil
+	}
 }
 
 func (b *Bench) relist(o cache.InformerOptions) {

@@ -93,10 +93,12 @@ func configMap(name string) *corev1.ConfigMap {
 }
 
 // putLabelled creates or updates a config map with a label.
-func (w *World) putLabelled(name, on string) {
+func (w *World) putLabelled(name, on string) { w.store(labelled(name, on)) }
+
+func labelled(name, on string) *corev1.ConfigMap {
 	cm := configMap(name)
 	cm.Labels = map[string]string{"on": on}
-	w.store(cm)
+	return cm
 }
 
 // check fails the test if err isn't nil.

@@ -31,7 +31,8 @@ func (t DeltaType) String() string {
 // Delta is one change, list, request or marker.
 type Delta[K comparable] struct {
 	Type DeltaType
-	// Key and Object are zero for ReplacedAll, SyncAll and Bookmark. For a Call, Object is what to call.
+	// Key and Object are zero for ReplacedAll, SyncAll and Bookmark. For a Call, Object is what to call. A
+	// Deleted without an Object deletes what is stored, whose final state isn't stored.
 	Key    K
 	Object any
 	// Version is the resourceVersion of Object, or of the collection for

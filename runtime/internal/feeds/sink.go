@@ -29,6 +29,7 @@ type Sink interface {
 // Staging collects a list of some ranges.
 type Staging interface {
 	Add(obj any, resourceVersion string) error
+	Update(obj any, resourceVersion string) error
 	Remove(obj any) error
 	// Commit replaces the sink's objects in some ranges by the staged ones; staged objects outside of these
 	// ranges are dropped. version is that of the collection, over all ranges. stored is called when the objects
@@ -98,6 +99,13 @@ func (s *feedStaging) Add(obj any, version string) error {
 		return nil
 	}
 	return s.staging.Add(obj, version)
+}
+
+func (s *feedStaging) Update(obj any, version string) error {
+	if !s.has(obj) {
+		return nil
+	}
+	return s.staging.Update(obj, version)
 }
 
 func (s *feedStaging) Remove(obj any) error {

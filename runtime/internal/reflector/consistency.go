@@ -28,13 +28,22 @@ func inspect(staging Staging) *inspected {
 }
 
 func (s *inspected) Add(obj any, resourceVersion string) error {
+	s.keep(obj)
+	return s.Staging.Add(obj, resourceVersion)
+}
+
+func (s *inspected) Update(obj any, resourceVersion string) error {
+	s.keep(obj)
+	return s.Staging.Update(obj, resourceVersion)
+}
+
+// keep copies an object, which the sink may change.
+func (s *inspected) keep(obj any) {
 	if object, ok := obj.(runtime.Object); ok {
-		// The sink may change the object.
 		if copied, ok := object.DeepCopyObject().(metav1.Object); ok {
 			s.items[cache.MetaObjectToName(copied)] = copied
 		}
 	}
-	return s.Staging.Add(obj, resourceVersion)
 }
 
 func (s *inspected) Remove(obj any) error {

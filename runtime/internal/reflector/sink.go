@@ -7,9 +7,10 @@ package reflector
 // Commit or Discard the sink receives nothing else. A Staging that is
 // discarded doesn't change the sink.
 //
-// An error of Added, Updated, Deleted or Bookmark is logged and the reflector
-// goes on. An error of Commit makes it list again. An error of Resync ends the
-// watch and makes it list again.
+// An error of Added, Updated, Deleted or Bookmark is logged and becomes the
+// health's last error, and the reflector goes on: the sink applies an event as a
+// whole or not at all. An error of Commit makes it list again. An error of Resync
+// ends the watch and makes it list again.
 type Sink interface {
 	Begin() Staging
 	Added(obj any, resourceVersion string) error
@@ -27,12 +28,14 @@ type Staging interface {
 	// Add stages obj. In a list that is read in pages, an error ends the list: the
 	// reflector calls Discard, nothing of the list becomes visible, and the
 	// reflector lists again after its back-off. In a watch-list an error is
-	// logged, and the list goes on without obj.
+	// logged and becomes the health's last error, and the list goes on without obj.
 	Add(obj any, resourceVersion string) error
-	// Remove removes the object that was staged under obj's key, if any. The
-	// reflector calls it only for a watch-list: an object may change or be deleted
-	// between the first of the events and the end of the list. An error is logged,
-	// and the list goes on.
+	// Update stages obj in place of the object that was staged for it, and Remove
+	// removes that object, if there is one. The reflector calls them only for a
+	// watch-list: an object may change or be deleted between the first of the events
+	// and the end of the list. After an error, which is treated as one of Add, what
+	// was staged is as before.
+	Update(obj any, resourceVersion string) error
 	Remove(obj any) error
 	Commit(resourceVersion string) error
 	Discard()

@@ -155,9 +155,7 @@ func (l *watchList) stage(ctx context.Context) func(sources.Event) bool {
 			err = l.staging.Add(e.Object, e.ResourceVersion)
 		case watch.Modified:
 			l.version = e.ResourceVersion
-			if err = l.staging.Remove(e.Object); err == nil {
-				err = l.staging.Add(e.Object, e.ResourceVersion)
-			}
+			err = l.staging.Update(e.Object, e.ResourceVersion)
 		case watch.Deleted:
 			l.version = e.ResourceVersion
 			err = l.staging.Remove(e.Object)
@@ -168,6 +166,7 @@ func (l *watchList) stage(ctx context.Context) func(sources.Event) bool {
 			utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "eventType", e.Type)
 		}
 		if err != nil {
+			l.health.noticed(err)
 			utilruntime.HandleErrorWithContext(ctx, err, "Unable to stage watch event object",
 				"eventType", e.Type, "object", nameOf(e.Object))
 		}

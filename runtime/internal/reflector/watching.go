@@ -203,8 +203,8 @@ func (r *Reflector) endOfStream(ctx context.Context, err error, opened time.Time
 	return nil
 }
 
-// apply hands one event to the sink. An event that the sink refuses is logged; its change is
-// lost until the next list.
+// apply hands one event to the sink. An event that the sink refuses is logged and becomes the
+// health's last error; its change is lost until the next list.
 func (r *Reflector) apply(ctx context.Context, e sources.Event) {
 	var err error
 	r.sinkMu.Lock()
@@ -222,6 +222,7 @@ func (r *Reflector) apply(ctx context.Context, e sources.Event) {
 		utilruntime.HandleErrorWithContext(ctx, nil, "Unknown watch event", "eventType", e.Type)
 	}
 	if err != nil {
+		r.health.noticed(err)
 		utilruntime.HandleErrorWithContext(ctx, err, "Unable to hand watch event object on",
 			"eventType", e.Type, "object", nameOf(e.Object))
 	}

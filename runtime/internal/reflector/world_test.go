@@ -145,6 +145,9 @@ func (s *staged) Add(obj any, version string) error {
 	}
 	return nil
 }
+func (s *staged) Update(obj any, version string) error {
+	return s.Add(obj, version)
+}
 func (s *staged) Remove(obj any) error        { delete(s.items, obj.(metav1.Object).GetName()); return nil }
 func (s *staged) Commit(version string) error { s.end(); return s.replaced(s.items, version) }
 func (s *staged) Discard()                    { s.end() }

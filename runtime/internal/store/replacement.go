@@ -45,6 +45,15 @@ func (r *Replacement[K]) Each(yield func(key K, object any, version string)) {
 	}
 }
 
+// Keys returns the key of every staged object, in the order of Each.
+func (r *Replacement[K]) Keys() []K {
+	keys := make([]K, 0, r.Len())
+	for _, p := range r.staged.pages.directory {
+		keys = append(keys, p.keys...)
+	}
+	return keys
+}
+
 // Check computes the index values of an object. If it panics, Commit would panic with
 // that object, too.
 func (r *Replacement[K]) Check(object any) {

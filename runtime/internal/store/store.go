@@ -159,6 +159,13 @@ func (s *Store[K]) Pin(pinned bool) {
 	s.pinned = pinned
 }
 
+// Observe records the resourceVersion of an object that isn't stored, as a write of the object would.
+func (s *Store[K]) Observe(version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.observe(version)
+}
+
 // Bookmark records the collection's resourceVersion.
 func (s *Store[K]) Bookmark(resourceVersion string) {
 	s.mu.Lock()
