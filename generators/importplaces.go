@@ -79,6 +79,9 @@ func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, Problem
 		p.folders[d.Group], holders[folder] = folder, d.Group
 		for _, v := range d.Versions {
 			problems = append(problems, otherPackages(p.folder(d.Group, v.Name), v.Name)...)
+			if madeByImport(filepath.Join(p.folder(d.Group, v.Name), registerFile)) {
+				p.own[registerFile+"/"+d.Group+"/"+v.Name] = true
+			}
 		}
 		if folder == long || beginsWithDigit(d.Group) {
 			p.goNames[d.Group] = goGroupName(d.Group)
@@ -166,15 +169,26 @@ type importedPackage struct {
 func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
 	var files []render.File
 	docs := map[string]bool{}
+	kinds := map[[2]string][]string{}
+	for _, t := range all {
+		version := [2]string{t.Group, t.Name}
+		kinds[version] = append(kinds[version], t.Kind)
+	}
 	for _, t := range all {
 		dir := p.folder(t.Group, t.Name)
 		files = append(files, render.File{Path: filepath.Join(dir, typesFile(t.Kind)), Header: header,
 			Template: "types/kind.tmpl", View: func() any { return t }})
 		doc := filepath.Join(dir, "doc.go")
-		if docs[doc] || p.keepsDoc(doc) {
+		if docs[doc] {
 			continue
 		}
 		docs[doc] = true
+		if f, ok := p.registration(t.Group, t.Name, kinds[[2]string{t.Group, t.Name}], header); ok {
+			files = append(files, f)
+		}
+		if p.keepsDoc(doc) {
+			continue
+		}
 		files = append(files, render.File{Path: doc, Header: header, Template: "types/doc.tmpl",
 			View: func() any {
 				return importedPackage{t.Group, p.goNames[t.Group], t.Name, true}
@@ -214,8 +228,7 @@ func mentions(file, text string) bool {
 
 // keepsDoc reports whether a doc.go exists that no import made.
 func (p *importPlaces) keepsDoc(file string) bool {
-	return output.IsFile(file) &&
-		!(output.Set{Headers: []string{generatedLine(importName)}}).Has(filepath.Dir(file), "doc.go")
+	return output.IsFile(file) && !madeByImport(file)
 }
 
 // skipMarker keeps controller-gen from writing definitions for a package.

@@ -149,6 +149,9 @@ func (i *Init) setDefaults(module string) error {
 		return fmt.Errorf("--kind is missing, and the module path %q has no end that names one; give it, such as"+
 			" --kind Bakery", module)
 	}
+	if crd.Registers(i.kind) {
+		return fmt.Errorf("--kind: a type %s collides with what registers the types of a package", i.kind)
+	}
 	if i.group == "" && !strings.Contains(domain, ".") {
 		return fmt.Errorf("--group is missing, and the module path %q has no domain for its default; give it, such"+
 			" as --group shop.example.com", module)

@@ -60,6 +60,14 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	if err != nil {
 		return nil, problems, err
 	}
+	for _, gen := range gens {
+		if apply, ok := gen.(*applyGen); ok {
+			problems = append(problems, apply.check()...).Sort()
+		}
+	}
+	if problems.Fatal() {
+		return nil, problems, nil
+	}
 	contents, err := renderFiles(files(gens, headers))
 	if err != nil {
 		return nil, problems, err

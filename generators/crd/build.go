@@ -105,6 +105,9 @@ func (o Options) build(kinds []*Types, problems *marker.Reporter) {
 			}
 			names.take(name)
 		}
+		for _, name := range configNames(t.Kind) {
+			names.take(name)
+		}
 	}
 	for _, t := range kinds {
 		b := builder{Options: o, Types: t, names: names}
@@ -126,14 +129,16 @@ type builder struct {
 
 func (b *builder) kind(problems *marker.Reporter) {
 	root := b.Schema
-	names := newNameSet(kindNames...)
-	for _, p := range root.Properties {
+	own := slices.DeleteFunc(slices.Clone(root.Properties), func(p Property) bool {
+		return slices.Contains([]string{"apiVersion", "kind", "metadata"}, p.Name)
+	})
+	names := fieldNames{newNameSet(kindNames...)}.addAll(own)
+	for _, p := range own {
 		switch {
-		case slices.Contains([]string{"apiVersion", "kind", "metadata"}, p.Name):
 		case !validTag(p.Name):
 			problems.Errorf(p.Pos, "%q of %s can't be a field: no Go tag can have the name", p.Name, b.Kind)
 		default:
-			b.Fields = append(b.Fields, b.field(root, p, b.Kind, "", names))
+			b.Fields = append(b.Fields, b.field(root, p, b.Kind, "", names[p.Name]))
 		}
 	}
 	// Spec first, Status last.
@@ -148,10 +153,10 @@ func (b *builder) kind(problems *marker.Reporter) {
 	b.ListDoc = []string{b.Kind + "List is a list of " + b.Plural + ".", "", objectMarker}
 }
 
-// field returns the field for a property of an object whose type has the name owner and which is at path.
-func (b *builder) field(object *Schema, p Property, owner, path string, names nameSet) Field {
+// field returns the field of that name for a property of an object whose type has the name owner and which is
+// at path.
+func (b *builder) field(object *Schema, p Property, owner, path, name string) Field {
 	path = strings.TrimPrefix(path+"."+p.Name, ".")
-	name := names.add(goName(p.Name, "Field"))
 	typ := b.typeOf(p.Schema, p.Name, owner+name, path)
 	required := object.required(p.Name)
 	if (!required || p.Nullable) && !nilable(typ) {
@@ -235,11 +240,12 @@ func (b *builder) object(s *Schema, property, name, path string) string {
 	}
 	at := len(b.Decls)
 	name = b.names.add(name)
+	b.names.take(configName(name))
 	b.Decls = append(b.Decls, Decl{}) // before those of its fields
 	decl := Decl{Name: name, Doc: typeDoc(b.about(s, name, path), s)}
-	fields := newNameSet(copyMethods...)
+	fields := fieldNames{newNameSet(copyMethods...)}.addAll(s.Properties)
 	for _, p := range s.Properties {
-		decl.Fields = append(decl.Fields, b.field(s, p, name, path, fields))
+		decl.Fields = append(decl.Fields, b.field(s, p, name, path, fields[p.Name]))
 	}
 	b.Decls[at] = decl
 	return name

@@ -281,9 +281,9 @@ func (d *Definition) names(names value) {
 				" digits; write its types by hand", d.Kind)
 		case len(d.Kind) > maxName:
 			kind.errorf("%d characters are too many: no server accepts more than %d", len(d.Kind), maxName)
-		case slices.Contains(registration, d.Kind):
-			kind.errorf("a type %s collides with what registers the types of a package; write its types by hand",
-				d.Kind)
+		case d.Kind == "AddToScheme":
+			kind.errorf("a type AddToScheme collides with the function that registers the types of a package, which " +
+				"clientsets call; write its types by hand")
 		}
 	}
 	switch list, ok := fields["listKind"]; {
@@ -322,8 +322,11 @@ func (v value) resourceName() string {
 }
 
 // registration are the names that the registration of a package declares.
-var registration = []string{"GroupName", "GroupVersion", "SchemeGroupVersion", "Resource", "Kind",
-	"SchemeBuilder", "AddToScheme", "Install"}
+var registration = []string{"GroupName", "GroupVersion", "SchemeGroupVersion", "Resource", "SchemeBuilder",
+	"AddToScheme", "Install"}
+
+// Registers reports whether the registration of a package usually declares a name.
+func Registers(name string) bool { return slices.Contains(registration, name) }
 
 // sortedKeys returns the keys in order, so that problems are always found in the same order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -88,13 +88,43 @@ func (set nameSet) add(name string) string {
 	return unique
 }
 
+// fieldNames are the names of a struct's fields and of the methods of its apply configuration, which has a
+// method WithX for each field X.
+type fieldNames struct{ nameSet }
+
+// addAll returns names for the fields of an object with these properties. Short names come first, so that of
+// X and WithX the second one gets a number.
+func (set fieldNames) addAll(properties []Property) map[string]string {
+	names := map[string]string{}
+	byLength := slices.SortedStableFunc(slices.Values(properties), func(a, b Property) int {
+		return len(goName(a.Name, "Field")) - len(goName(b.Name, "Field"))
+	})
+	for _, p := range byLength {
+		name := set.add(goName(p.Name, "Field"))
+		set.take("With" + name)
+		names[p.Name] = name
+	}
+	return names
+}
+
+// configName is the name of the apply configuration of a type.
+func configName(typ string) string { return typ + "ApplyConfiguration" }
+
+// configNames are the names that are declared for the apply configuration of a kind. Those of other types
+// must differ, as each type has a constructor of its name there.
+func configNames(kind string) []string {
+	extract := "Extract" + kind
+	return []string{configName(kind), extract, extract + "From", extract + "Status", extract + "Scale"}
+}
+
 // copyMethods are the methods of generated types. A field can't have the name of a method.
 var copyMethods = []string{"DeepCopy", "DeepCopyInto", "DeepCopyObject"}
 
-// kindNames are the names of the fields and methods that a kind has from metav1. A field of that name would
-// hide one.
+// kindNames are the names of the fields and methods that a kind or its apply configuration has from
+// metav1. A field of that name would hide one.
 var kindNames = func() []string {
-	names := append([]string{"TypeMeta", "ObjectMeta"}, copyMethods...)
+	names := append([]string{"TypeMeta", "ObjectMeta", "TypeMetaApplyConfiguration",
+		"ObjectMetaApplyConfiguration", "IsApplyConfiguration", "GetKind", "GetAPIVersion"}, copyMethods...)
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[*metav1.TypeMeta](), reflect.TypeFor[*metav1.ObjectMeta](),
 	} {
@@ -102,7 +132,7 @@ var kindNames = func() []string {
 			names = append(names, method.Name)
 		}
 		for field := range typ.Elem().Fields() {
-			names = append(names, field.Name)
+			names = append(names, field.Name, "With"+field.Name)
 		}
 	}
 	return names

@@ -83,15 +83,35 @@ func (c *checker) versions(api *API) {
 			// of the two would be lost. Listers and informers go by folder.
 			gv := group.Name + "/" + v.Name
 			if other := apis[gv]; other != nil {
-				c.GeneratorErrorf(Clients, pos,
-					"packages %s and %s are both version %s of group %q; keep the types of a version in "+
-						"one package, or change one +groupName",
-					other.Package.Path, v.Package.Path, v.PackageName, group.Name)
+				if !c.sameKinds(other, v) {
+					c.GeneratorErrorf(Clients, pos,
+						"packages %s and %s are both version %s of group %q; keep the types of a version in "+
+							"one package, or change one +groupName",
+						other.Package.Path, v.Package.Path, v.PackageName, group.Name)
+				}
 				continue
 			}
 			apis[gv] = v
 		}
 	}
+}
+
+// sameKinds reports kinds that two packages of one group and version have, and whether there are some.
+func (c *checker) sameKinds(a, b *Version) bool {
+	found := false
+	for _, kind := range b.Kinds {
+		i := slices.IndexFunc(a.Kinds, func(other *Kind) bool { return other.Lower == kind.Lower })
+		if i < 0 {
+			continue
+		}
+		other := a.Kinds[i]
+		c.GeneratorErrorf(Clients, kind.Pos,
+			"type %s, and type %s in %s:%d, are both kinds of version %s of group %q; remove or rename one, or "+
+				"change one +groupName",
+			kind.Name, other.Name, other.Pos.Filename, other.Pos.Line, b.PackageName, b.Group.Name)
+		found = true
+	}
+	return found
 }
 
 // factoryMethods are the methods that every factory has besides those of groups.

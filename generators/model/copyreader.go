@@ -20,9 +20,8 @@ type copyReader struct {
 	left []*candidate
 }
 
-// readCopies returns the packages whose types get DeepCopy functions. If Strict, it also checks that
-// the types of the registrations become objects.
-func (s *session) readCopies(packages []*candidate, registrations []*Registration) []*CopyPackage {
+// readCopies returns the packages whose types get DeepCopy functions.
+func (s *session) readCopies(packages []*candidate) []*CopyPackage {
 	r := &copyReader{copyPlanner: &copyPlanner{session: s, shapes: newShapes(s.sources),
 		made: map[string]bool{}, methods: map[*source]map[string]bool{}}}
 	var found []*CopyPackage
@@ -38,11 +37,7 @@ func (s *session) readCopies(packages []*candidate, registrations []*Registratio
 		}
 	}
 	r.reportLeft()
-	if s.cfg.Strict {
-		for _, registration := range registrations {
-			r.checkObjects(registration)
-		}
-	}
+	s.copied, s.replaced = r.made, r.outputs
 	return found
 }
 
@@ -228,8 +223,28 @@ func (r *copyReader) copyType(p *candidate, decl *typeDecl, tags marker.Copies) 
 	}
 	if s.form == structForm {
 		r.interfaces(s, t, interfaces)
+		r.checkFields(s, t)
 	}
 	return t
+}
+
+// checkFields reports fields with the name of a method that is generated for their type.
+func (r *copyReader) checkFields(s *shape, t *CopyType) {
+	methods := map[string]bool{"DeepCopyInto": t.Into, "DeepCopy": t.Copy}
+	for _, i := range t.Interfaces {
+		methods["DeepCopy"+i.Name] = true
+	}
+	for _, f := range s.fields() {
+		if !methods[f.name] {
+			continue
+		}
+		pos := t.Pos
+		if s.at.pkg == r.byPath[s.name.Path] {
+			pos = r.fset.Position(f.pos)
+		}
+		r.Errorf(pos, "the field %s of %s has the name of a method that is generated for the type; give the field "+
+			"another Go name, it may keep its JSON key", f.name, t.bare())
+	}
 }
 
 // interfaces adds the interfaces that a type is to have methods for.

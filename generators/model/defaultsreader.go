@@ -231,7 +231,8 @@ func (r *defaultsReader) readPackage(in defaultsInput) *DefaultsPackage {
 	pkg := &DefaultsPackage{HelperPackage: newHelperPackage(in.candidate, r.cfg.DefaultsFile)}
 	if r.cfg.Strict {
 		pkg.File = filepath.Base(r.outputs[in.src])
-		if in.src.declaredBeside(r.outputs[in.src], "RegisterDefaults") != "" {
+		if in.src.declaredBeside(r.outputs[in.src], "RegisterDefaults") != "" ||
+			in.src.types["RegisterDefaults"] != nil {
 			r.Warnf(in.tags.Pos, "no functions that set defaults are made, as the package declares "+
 				"RegisterDefaults; remove that or the tag")
 			return nil

@@ -227,6 +227,12 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 		kind.applies = kind.applies || verb.Apply && client.HasVerb(verb.Name)
 	}
 	r.namers.name(kind, p.src.path, client.ResourceName)
+	if !kind.NoVerbs {
+		r.checkObject(decl, st, Clients|Listers|Informers, runtimeMethods...)
+		if !slices.Contains(p.bare, kind) {
+			r.checkObject(decl, st, Clients|Informers, metaMethods...)
+		}
+	}
 	r.checkList(p, kind)
 	r.addMethods(p, kind, client.Methods)
 	return kind
@@ -258,6 +264,7 @@ func (r *kindReader) checkList(p *candidate, kind *Kind) {
 		r.GeneratorErrorf(Clients|Informers, r.at(decl.spec),
 			"type %s has no field Items; add Items []%s", list, kind.Name)
 	}
+	r.checkObject(decl, st, Clients|Informers, runtimeMethods...)
 	r.checkItems(p, kind, list, st)
 	if !kind.hub {
 		r.checkKeys(p, list, st)

@@ -32,8 +32,9 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 		api.Registrations = s.readRegistrations(packages)
 	}
 	if cfg.makes(DeepCopies) {
-		api.Copies = s.readCopies(packages, api.Registrations)
+		api.Copies = s.readCopies(packages)
 	}
+	s.checkRegistrations(api.Registrations)
 	if cfg.makes(Defaults) {
 		api.Defaults = s.readDefaults(packages)
 	}
@@ -93,6 +94,10 @@ type session struct {
 	cfg *Config
 	*sources
 	marker.Reporter
+	// copied are the DeepCopy methods that this run generates, as "path.Type.Method", replaced the files that it
+	// writes them to.
+	copied   map[string]bool
+	replaced map[*source]string
 	// hubs are the packages with +genclient that leaveOutHubs has removed.
 	hubs []*candidate
 }
@@ -249,6 +254,11 @@ func (s *session) usable(p *candidate) bool {
 		}
 		s.Errorf(where, "%s%s", message, patternHint(s.cfg.Dir, p.input.Pattern, message))
 		return false
+	}
+	for _, decl := range p.src.doubled {
+		first := s.at(p.src.types[decl.name].spec)
+		s.Errorf(s.at(decl.spec), "type %s is declared in %s:%d, too; rename or remove one", decl.name,
+			first.Filename, first.Line)
 	}
 	return true
 }

@@ -1,9 +1,14 @@
 package model
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,11 +68,16 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// extract writes the files of an archive to a temporary folder.
+// extract writes the files of an archive to a temporary folder. Unless the archive has such methods, it adds
+// those that make objects of the types.
 func extract(t *testing.T, archive *txtar.Archive) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range archive.Files {
+	files := archive.Files
+	if !bytes.Contains(txtar.Format(archive), []byte("DeepCopyObject")) {
+		files = slices.Concat(files, objects(archive.Files))
+	}
+	for _, f := range files {
 		if f.Name == "args" || f.Name == "strict" || f.Name == "lax" {
 			continue
 		}
@@ -80,6 +90,36 @@ func extract(t *testing.T, archive *txtar.Archive) string {
 		}
 	}
 	return dir
+}
+
+// objects returns a file for each folder with structs that declares the methods of objects, for all of them.
+func objects(files []txtar.File) []txtar.File {
+	methods := map[string]string{}
+	for _, f := range files {
+		syntax, err := parser.ParseFile(token.NewFileSet(), f.Name, f.Data, parser.SkipObjectResolution)
+		if path.Ext(f.Name) != ".go" || strings.HasSuffix(f.Name, "_test.go") || err != nil {
+			continue
+		}
+		name := path.Join(path.Dir(f.Name), "zz_objects.go")
+		ast.Inspect(syntax, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.TypeParams != nil || spec.Assign.IsValid() {
+				return true
+			}
+			if methods[name] == "" {
+				methods[name] = "package " + syntax.Name.Name + "\n"
+			}
+			for _, method := range []string{"GetObjectKind", "DeepCopyObject"} {
+				methods[name] += "func (in *" + spec.Name.Name + ") " + method + "() {}\n"
+			}
+			return false
+		})
+	}
+	var added []txtar.File
+	for name, text := range methods {
+		added = append(added, txtar.File{Name: name, Data: []byte(text)})
+	}
+	return added
 }
 
 func config(t *testing.T, dir string, archive *txtar.Archive) Config {

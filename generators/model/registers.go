@@ -44,6 +44,18 @@ const (
 var registeringNames = []string{"GroupName", "GroupVersion", "SchemeGroupVersion", "Resource",
 	"SchemeBuilder", "localSchemeBuilder", "AddToScheme", "Install", "addKnownTypes"}
 
+// registering says what the generated file declares by some of these names; by others it declares
+// variables.
+func registering(name string) string {
+	switch name {
+	case "GroupName":
+		return "constant"
+	case "Resource", "addKnownTypes":
+		return "function"
+	}
+	return "variable"
+}
+
 // registerReader finds the packages to register.
 type registerReader struct {
 	*session
@@ -105,6 +117,9 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 	if !r.types(p.src, registration) {
 		return nil
 	}
+	if asked || !r.cfg.Strict || r.hasClients(p.src) { // to others the registration isn't worth an error
+		r.checkTypeNames(p.src)
+	}
 	dir, version := path.Split(p.src.path)
 	if dir == "" {
 		r.StrictErrorf(p.position(r.base),
@@ -117,6 +132,23 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 		registration.Group = path.Base(dir)
 	}
 	return registration
+}
+
+// checkTypeNames reports types with the name of something that the generated file declares.
+func (r *registerReader) checkTypeNames(src *source) {
+	for _, name := range registeringNames {
+		if decl := src.types[name]; decl != nil && !decl.file.ignored {
+			r.Errorf(r.at(decl.spec), "type %s has the name of a %s that the generated registration of the "+
+				"package declares; rename the type, or register the types by hand, in a register.go without it", name,
+				registering(name))
+		}
+	}
+}
+
+// hasClients reports whether a type of the package has +genclient.
+func (r *registerReader) hasClients(src *source) bool {
+	_, ok := r.clientTag(src)
+	return ok
 }
 
 // beside returns the position of a file in the folder of another one.
@@ -170,26 +202,35 @@ func (r *registerReader) types(src *source, registration *Registration) bool {
 	return versioned
 }
 
-// checkObjects warns of types that generated code registers and that are no objects: the code doesn't
-// compile then. It skips types that may have the method from an embedded type.
-func (c *copyPlanner) checkObjects(registration *Registration) {
-	src := c.byPath[registration.Path]
-	known := []string{"TypeMeta", "ObjectMeta", "ListMeta"}
-	for _, name := range registration.Types {
-		s := c.declared(src, name, nil)
-		embeds := slices.ContainsFunc(s.expr.(*ast.StructType).Fields.List, func(f *ast.Field) bool {
-			return len(f.Names) == 0 && !slices.Contains(known, typeName(f.Type))
-		})
-		if !embeds && !c.hasCopy(s, "DeepCopyObject") {
-			c.Warnf(c.at(src.types[name].spec), "type %s is to be registered and has no DeepCopyObject, without "+
-				"which its package doesn't compile; write // +k8s:deepcopy-gen=true and "+
-				"// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object above it", name)
+// checkRegistrations reports types that generated code registers and that are no objects: the code doesn't
+// compile then. Register-gen accepts them, since deepcopy-gen may run after it.
+func (s *session) checkRegistrations(registrations []*Registration) {
+	if !s.cfg.Strict {
+		return
+	}
+	for _, registration := range registrations {
+		src := s.byPath[registration.Path]
+		for _, name := range registration.Types {
+			decl := src.types[name]
+			st, _ := s.structOfDecl(decl)
+			if st == nil {
+				continue // its package can't be found
+			}
+			field := st.field("TypeMeta")
+			found, _ := s.selects(holder{src, name, st}, "DeepCopyObject")
+			if found == selectsNothing && field != nil && !strings.Contains(tagText(field), "json") {
+				s.Errorf(s.fset.Position(field.Pos()), "the TypeMeta of %s has no json tag, and %[1]s would be "+
+					"registered as an object, which it isn't; write `json:\",inline\"`, and "+copyObjectTag+
+					" above the type, or remove the field", name)
+				continue
+			}
+			s.checkObject(decl, st, Registrations, "DeepCopyObject")
 		}
 	}
 }
 
 // declaredBeside returns the first of names that a file of the package other than the one at output
-// declares, "" if there is none.
+// declares as a function, variable or constant, "" if there is none.
 func (s *source) declaredBeside(output string, names ...string) string {
 	for _, deferred := range []bool{false, true} { // generated files last: they hardly ever declare it
 		for _, name := range names {
@@ -200,7 +241,7 @@ func (s *source) declaredBeside(output string, names ...string) string {
 				if deferred {
 					s.undeferFile(f, name)
 				}
-				if f.syntax != nil && declaresIn(f.syntax, name) {
+				if f.syntax != nil && declaresValue(f.syntax, name) {
 					return name
 				}
 			}
@@ -209,20 +250,15 @@ func (s *source) declaredBeside(output string, names ...string) string {
 	return ""
 }
 
-// declaresIn reports whether a file declares a function, variable, constant or type of that name.
-func declaresIn(f *ast.File, name string) bool {
+// declaresValue reports whether a file declares a function, variable or constant of that name.
+func declaresValue(f *ast.File, name string) bool {
 	return slices.ContainsFunc(f.Decls, func(decl ast.Decl) bool {
 		if fun, ok := decl.(*ast.FuncDecl); ok {
 			return fun.Recv == nil && fun.Name.Name == name
 		}
 		return slices.ContainsFunc(decl.(*ast.GenDecl).Specs, func(spec ast.Spec) bool {
-			switch spec := spec.(type) {
-			case *ast.TypeSpec:
-				return spec.Name.Name == name
-			case *ast.ValueSpec:
-				return slices.ContainsFunc(spec.Names, func(n *ast.Ident) bool { return n.Name == name })
-			}
-			return false
+			value, ok := spec.(*ast.ValueSpec)
+			return ok && slices.ContainsFunc(value.Names, func(n *ast.Ident) bool { return n.Name == name })
 		})
 	})
 }

@@ -21,14 +21,18 @@ import (
 // concurrent use, therefore.
 type source struct {
 	path, name, dir string
-	fset            *token.FileSet
-	files           []*file
+	// main is true if the package is in a main module.
+	main  bool
+	fset  *token.FileSet
+	files []*file
 	// types, values and methods index the top-level declarations of the parsed
 	// files: the types by name, the names of functions, variables and constants, and
 	// the names of the methods of each type.
 	types   map[string]*typeDecl
 	values  map[string]bool
 	methods map[string][]string
+	// doubled are the declarations of types that have the name of an earlier one, which don't compile.
+	doubled []*typeDecl
 	// bodies has the methods that describe a type to OpenAPI, by "Type.Method".
 	bodies map[string]*ast.BlockStmt
 	// copies are the methods whose names begin with DeepCopy.
@@ -58,8 +62,8 @@ type typeDecl struct {
 // newSource lists the files of a package without reading them. Files below base get
 // paths relative to it, which messages show.
 func newSource(p listed, fset *token.FileSet, base string) *source {
-	s := &source{path: p.ImportPath, name: p.Name, dir: p.Dir, fset: fset,
-		types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{},
+	s := &source{path: p.ImportPath, name: p.Name, dir: p.Dir, main: p.Module != nil && p.Module.Main,
+		fset: fset, types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{},
 		bodies: map[string]*ast.BlockStmt{}}
 	for _, names := range [][]string{p.GoFiles, p.CgoFiles, p.InvalidGoFiles} {
 		for _, name := range names {
@@ -175,8 +179,11 @@ func (s *source) index(f *file) {
 						s.values[name.Name] = true
 					}
 				case *ast.TypeSpec:
-					if s.types[spec.Name.Name] == nil {
-						s.types[spec.Name.Name] = &typeDecl{name: spec.Name.Name, spec: spec, file: f, pkg: s}
+					decl := &typeDecl{name: spec.Name.Name, spec: spec, file: f, pkg: s}
+					if s.types[decl.name] == nil {
+						s.types[decl.name] = decl
+					} else if decl.name != "_" {
+						s.doubled = append(s.doubled, decl)
 					}
 				}
 			}
