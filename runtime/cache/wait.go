@@ -123,8 +123,8 @@ func waitNamed(ctx context.Context, stopCh <-chan struct{}, cacheSyncs []Informe
 }
 
 // ShutDownEventHandler removes a handler from its informer, and returns when no call of the handler runs or
-// will follow. The handler must not call it. It returns an error for a handle without a method ShutdownChan,
-// which other implementations of informers may return.
+// will follow. So it doesn't return in that handler. After 10 s a log line names the handler. It returns an
+// error for a handle without a method ShutdownChan, which other implementations of informers may return.
 func ShutDownEventHandler(informer SharedInformer, handle ResourceEventHandlerRegistration) error {
 	if err := informer.RemoveEventHandler(handle); err != nil {
 		return err
@@ -133,6 +133,13 @@ func ShutDownEventHandler(informer SharedInformer, handle ResourceEventHandlerRe
 	if !ok {
 		return fmt.Errorf("handle does not support ShutdownChan()")
 	}
+	defer time.AfterFunc(10*time.Second, func() {
+		name := fmt.Sprintf("%T", handle)
+		if named, ok := handle.(interface{ Name() string }); ok {
+			name = named.Name()
+		}
+		klog.Background().Info("Still waiting for a call of a removed handler to return", "handler", name)
+	}).Stop()
 	<-registration.ShutdownChan()
 	return nil
 }

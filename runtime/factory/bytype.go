@@ -27,7 +27,8 @@ type byType struct {
 func (b *byType) informer(
 	t reflect.Type, newFunc func(resync time.Duration) cache.SharedIndexInformer,
 ) cache.SharedIndexInformer {
-	return b.Get(t, func() cache.SharedIndexInformer {
+	var refused error
+	informer := b.Get(t, func() cache.SharedIndexInformer {
 		period, ok := b.customResync[t]
 		if !ok {
 			period = b.defaultResync
@@ -35,13 +36,15 @@ func (b *byType) informer(
 		informer := newFunc(period)
 		if b.transform != nil {
 			// Fails only if newFunc returned an informer that was started.
-			if err := informer.SetTransform(b.transform); err != nil {
-				utilruntime.HandleErrorWithContext(context.Background(), err,
-					"The factory's transform was not applied to an informer", "type", t)
-			}
+			refused = informer.SetTransform(b.transform)
 		}
 		return informer
 	})
+	if refused != nil {
+		utilruntime.HandleErrorWithContext(context.Background(), refused,
+			"The factory's transform was not applied to an informer", "type", t)
+	}
+	return informer
 }
 
 // claim records the collection that [For] was called with for a type. It returns an error if

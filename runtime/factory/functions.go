@@ -94,7 +94,8 @@ func Release(f any, i cache.SharedInformer) error {
 
 // OnCreate makes f, a generated factory, pass each new informer to setUp before it returns
 // the informer, to declare indexes or set options for all informers. An error of setUp is
-// reported to utilruntime. OnCreate is safe for concurrent use.
+// reported to utilruntime. setUp may call f: another call that requests the informer, also one of setUp,
+// returns it at once, and a start takes effect when setUp has returned. OnCreate is safe for concurrent use.
 //
 // If f has informers already, OnCreate returns an error and does nothing, since setUp would not be applied to
 // them.

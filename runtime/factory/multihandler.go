@@ -2,11 +2,15 @@ package factory
 
 import (
 	"errors"
+	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 )
 
 // multiHandler passes the events of all namespaces to one handler, one at a time. It is
@@ -16,68 +20,120 @@ type multiHandler struct {
 	options cache.HandlerOptions
 	synced  *multiChecker
 	removed atomic.Bool
+	// turn is full while the handler runs. It is no lock: nothing but calls of the handler waits for it.
+	turn chan struct{}
 
-	mu sync.Mutex
-	// known has the objects that the handler has received, by namespace and key.
-	known map[string]map[string]any
-	// members has a lock of its own, so that it can be read while the handler runs.
-	membersMu sync.Mutex
-	members   map[string]registeredAt
+	// joining is held while the handler joins or leaves the informer of a namespace.
+	joining sync.Mutex
+	// mu guards members. It is taken after joining.
+	mu      sync.Mutex
+	members map[*place]registeredAt
 }
 
 // registeredAt is the registration of a handler with the informer of a namespace.
 type registeredAt struct {
-	child        cache.SharedIndexInformer
+	informer     cache.SharedIndexInformer
 	registration cache.ResourceEventHandlerRegistration
 }
 
-// join adds the handler to the informer of a namespace.
-func (h *multiHandler) join(namespace string, child cache.SharedIndexInformer) error {
-	r, err := child.AddEventHandlerWithOptions(h.in(namespace), h.options)
+func newMultiHandler(
+	handler cache.ResourceEventHandler, options cache.HandlerOptions, begin func(func(<-chan struct{})),
+) *multiHandler {
+	h := &multiHandler{handler: handler, options: options, turn: make(chan struct{}, 1),
+		members: map[*place]registeredAt{}}
+	h.synced = newMultiChecker(h.checkers, begin)
+	return h
+}
+
+// join adds the handler to the informer of a namespace, unless the namespace has left or the handler was
+// removed.
+func (h *multiHandler) join(at *place, informer cache.SharedIndexInformer) error {
+	h.joining.Lock()
+	defer h.joining.Unlock()
+	if h.removed.Load() || at.left.Load() {
+		return nil
+	}
+	r, err := informer.AddEventHandlerWithOptions(handlerAt{h, at}, h.options)
 	if err != nil {
 		return err
 	}
-	h.membersMu.Lock()
-	defer h.membersMu.Unlock()
-	defer h.synced.change()
-	h.members[namespace] = registeredAt{child, r}
+	h.change(func() { h.members[at] = registeredAt{informer, r} })
 	return nil
 }
 
-// leave forgets the informer of a namespace, which is about to stop.
-func (h *multiHandler) leave(namespace string) {
-	h.membersMu.Lock()
-	defer h.membersMu.Unlock()
-	defer h.synced.change()
-	delete(h.members, namespace)
+// leave forgets the informer of a namespace, which is about to stop, and returns the registration there. The
+// handler doesn't join it any more.
+func (h *multiHandler) leave(at *place) (r registeredAt, ok bool) {
+	h.joining.Lock()
+	defer h.joining.Unlock()
+	h.change(func() {
+		r, ok = h.members[at]
+		delete(h.members, at)
+	})
+	return r, ok
 }
 
 // remove removes the handler from the informers of all namespaces.
 func (h *multiHandler) remove() error {
 	h.removed.Store(true)
-	h.membersMu.Lock()
-	defer h.membersMu.Unlock()
-	defer h.synced.change()
+	h.joining.Lock()
+	defer h.joining.Unlock()
+	var members map[*place]registeredAt
+	h.change(func() { members, h.members = h.members, map[*place]registeredAt{} })
 	var errs []error
-	for _, r := range h.members {
-		errs = append(errs, r.child.RemoveEventHandler(r.registration))
+	for _, r := range members {
+		errs = append(errs, r.informer.RemoveEventHandler(r.registration))
 	}
-	clear(h.members)
 	return errors.Join(errs...)
 }
 
-// forget reports to the handler a missed deletion of every known object of a namespace
-// whose informer has stopped. utilruntime handles a panic of the handler; if the process
-// survives, forget goes on with the other objects.
-func (h *multiHandler) forget(namespace string) {
+// change changes members.
+func (h *multiHandler) change(do func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for key, obj := range h.known[namespace] {
-		if !h.removed.Load() {
-			h.tellGone(cache.DeletedFinalStateUnknown{Key: key, Obj: obj})
+	do()
+	h.synced.change()
+}
+
+// forget reports to the handler a missed deletion of every object of a namespace that it knows, after the
+// informer there has stopped. It knows what the informer holds, but for the changes that it hasn't received.
+// utilruntime handles a panic of the handler; if the process survives, forget goes on with the other objects.
+func (h *multiHandler) forget(at registeredAt) {
+	defer time.AfterFunc(patience, func() {
+		name := fmt.Sprintf("%T", h.handler)
+		if named, ok := at.registration.(interface{ Name() string }); ok {
+			name = named.Name()
+		}
+		klog.Background().Info("The removal of a namespace still waits for a handler", "handler", name)
+	}).Stop()
+	h.turn <- struct{}{}
+	defer func() { <-h.turn }()
+	forgotten := map[string]bool{}
+	if r, ok := at.registration.(interface{ Undelivered() iter.Seq2[any, any] }); ok {
+		for before, after := range r.Undelivered() {
+			h.forgetOnce(forgotten, before, after)
 		}
 	}
-	delete(h.known, namespace)
+	for _, obj := range at.informer.GetStore().List() {
+		h.forgetOnce(forgotten, obj, obj)
+	}
+}
+
+// forgetOnce reports a deletion of an object, unless forgotten has its key. before is its last state that the
+// handler knows, nil if the handler doesn't know the object; then after is the object.
+func (h *multiHandler) forgetOnce(forgotten map[string]bool, before, after any) {
+	obj := before
+	if obj == nil {
+		obj = after
+	}
+	key, err := cache.MetaNamespaceKeyFunc(obj)
+	if err != nil || forgotten[key] {
+		return
+	}
+	forgotten[key] = true
+	if before != nil && !h.removed.Load() {
+		h.tellGone(cache.DeletedFinalStateUnknown{Key: key, Obj: before})
+	}
 }
 
 func (h *multiHandler) tellGone(tombstone cache.DeletedFinalStateUnknown) {
@@ -90,45 +146,56 @@ func (h *multiHandler) HasSynced() bool { return allDone(h.checkers()) }
 func (h *multiHandler) HasSyncedChecker() cache.DoneChecker { return h.synced }
 
 func (h *multiHandler) checkers() (list []cache.DoneChecker) {
-	h.membersMu.Lock()
-	defer h.membersMu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, r := range h.members {
 		list = append(list, r.registration.HasSyncedChecker())
 	}
 	return list
 }
 
-// in returns the handler for the informer of a namespace.
-func (h *multiHandler) in(namespace string) cache.ResourceEventHandler {
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(obj any, isInInitialList bool) {
-			h.tell(namespace, obj, false, func() { h.handler.OnAdd(obj, isInInitialList) })
-		},
-		UpdateFunc: func(oldObj, newObj any) {
-			h.tell(namespace, newObj, false, func() { h.handler.OnUpdate(oldObj, newObj) })
-		},
-		DeleteFunc: func(obj any) { h.tell(namespace, obj, true, func() { h.handler.OnDelete(obj) }) },
+// handlerAt is the handler at the informer of a namespace.
+type handlerAt struct {
+	*multiHandler
+	at *place
+}
+
+// Unwrap returns the handler by which this one is named.
+func (h handlerAt) Unwrap() cache.ResourceEventHandler { return h.handler }
+
+func (h handlerAt) OnAdd(obj any, isInInitialList bool) {
+	if h.begin() {
+		defer h.end()
+		h.handler.OnAdd(obj, isInInitialList)
 	}
 }
 
-// tell adds the object to known, or removes it if gone, and calls the handler.
-func (h *multiHandler) tell(namespace string, obj any, gone bool, call func()) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.removed.Load() {
-		return
+func (h handlerAt) OnUpdate(oldObj, newObj any) {
+	if h.begin() {
+		defer h.end()
+		h.handler.OnUpdate(oldObj, newObj)
 	}
-	if key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj); err == nil {
-		known := h.known[namespace]
-		if known == nil {
-			known = map[string]any{}
-			h.known[namespace] = known
-		}
-		if gone {
-			delete(known, key)
-		} else {
-			known[key] = obj
-		}
-	}
-	call()
 }
+
+func (h handlerAt) OnDelete(obj any) {
+	if h.begin() {
+		defer h.end()
+		h.handler.OnDelete(obj)
+	}
+}
+
+// begin waits for the handler's turn: after an earlier removal of the namespace, and after other calls. It
+// returns false if the handler was removed.
+func (h handlerAt) begin() bool {
+	if h.at.before != nil {
+		<-h.at.before
+	}
+	h.turn <- struct{}{}
+	if h.removed.Load() {
+		h.end()
+		return false
+	}
+	return true
+}
+
+func (h handlerAt) end() { <-h.turn }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,34 +16,110 @@ import (
 type multiInformer[F runner] struct {
 	set *Namespaces[F]
 	of  func(F) cache.SharedIndexInformer
-	// children, handlers and prepare are guarded by the set's mu.
-	children map[string]cache.SharedIndexInformer
-	handlers []*multiHandler
-	synced   *multiChecker
-	// prepare has the functions that have set up the children. They also set up each new
-	// child before it starts.
-	prepare []func(child cache.SharedIndexInformer) error
+	// entry is the informer's place in the set.
+	entry  *combined[F]
+	synced *multiChecker
+
+	// The set's mu guards the fields below.
+	children map[string]child
+	// steps have set up the children, and will set up each new child before it starts, in this order.
+	steps []step
+	// last is the number of the last step.
+	last uint64
 }
 
-// each calls do for every child, and for every later one before it starts.
-func (s *multiInformer[F]) each(do func(child cache.SharedIndexInformer) error) error {
-	s.set.mu.Lock()
-	defer s.set.mu.Unlock()
-	for _, child := range s.children {
-		if err := do(child); err != nil {
+// step changes a setting of a child, or adds a handler to it.
+type step struct {
+	number uint64
+	do     func(at *place, child cache.SharedIndexInformer) error
+	// handler is nil if a setting is changed.
+	handler *multiHandler
+}
+
+func newMultiInformer[F runner](set *Namespaces[F], of func(F) cache.SharedIndexInformer) *multiInformer[F] {
+	s := &multiInformer[F]{set: set, of: of, children: map[string]child{}}
+	s.synced = newMultiChecker(s.checkers, set.begin)
+	return s
+}
+
+// setting is a step for every child, and for every later one before it starts.
+func (s *multiInformer[F]) setting(do func(child cache.SharedIndexInformer) error) error {
+	return s.take(step{do: func(_ *place, child cache.SharedIndexInformer) error { return do(child) }})
+}
+
+// take lets every child take a step, and every later one before it starts.
+func (s *multiInformer[F]) take(st step) error {
+	number, children := s.addStep(st)
+	for _, c := range children {
+		if err := st.do(c.place, c.informer); err != nil && !c.left.Load() {
+			s.removeStep(func(other step) bool { return other.number == number })
 			return err
 		}
 	}
-	s.prepare = append(s.prepare, do)
 	return nil
+}
+
+func (s *multiInformer[F]) addStep(st step) (number uint64, children []child) {
+	s.set.mu.Lock()
+	defer s.set.mu.Unlock()
+	s.last++
+	st.number = s.last
+	s.steps = append(s.steps, st)
+	s.entry.kept = s
+	return s.last, slices.Collect(maps.Values(s.children))
+}
+
+// removeStep removes the step for which is returns true, and reports whether there was one.
+func (s *multiInformer[F]) removeStep(is func(step) bool) bool {
+	s.set.mu.Lock()
+	defer s.set.mu.Unlock()
+	before := len(s.steps)
+	// Additions read the steps without the lock.
+	s.steps = slices.DeleteFunc(slices.Clone(s.steps), is)
+	if len(s.steps) == 0 {
+		s.entry.kept = nil
+	}
+	return len(s.steps) < before
+}
+
+// after returns the steps after a number. The caller holds the set's mu.
+func (s *multiInformer[F]) after(number uint64) []step {
+	first := slices.IndexFunc(s.steps, func(st step) bool { return st.number > number })
+	if first < 0 {
+		return nil
+	}
+	return s.steps[first:]
+}
+
+func (s *multiInformer[F]) handlers() (list []*multiHandler) {
+	s.set.mu.RLock()
+	defer s.set.mu.RUnlock()
+	for _, st := range s.steps {
+		if st.handler != nil {
+			list = append(list, st.handler)
+		}
+	}
+	return list
+}
+
+// setChild adds the informer of a namespace. The caller holds the set's mu.
+func (s *multiInformer[F]) setChild(at *place, informer cache.SharedIndexInformer) {
+	s.children[at.namespace] = child{place: at, informer: informer}
+	s.synced.change()
+}
+
+// removeChild removes the informer of a namespace. The caller holds the set's mu.
+func (s *multiInformer[F]) removeChild(namespace string) {
+	delete(s.children, namespace)
+	s.synced.change()
 }
 
 func (s *multiInformer[F]) now() []cache.SharedIndexInformer {
 	s.set.mu.RLock()
 	defer s.set.mu.RUnlock()
 	list := make([]cache.SharedIndexInformer, 0, len(s.children))
-	for _, child := range s.children {
-		list = append(list, child)
+	for _, c := range s.children {
+		list = append(list, c.informer)
 	}
 	return list
 }
@@ -51,7 +128,7 @@ func (s *multiInformer[F]) now() []cache.SharedIndexInformer {
 func (s *multiInformer[F]) in(namespace string) cache.SharedIndexInformer {
 	s.set.mu.RLock()
 	defer s.set.mu.RUnlock()
-	return s.children[namespace]
+	return s.children[namespace].informer
 }
 
 func (s *multiInformer[F]) AddEventHandler(
@@ -72,17 +149,10 @@ func (s *multiInformer[F]) AddEventHandlerWithOptions(
 	if handler == nil {
 		return nil, errNilHandler
 	}
-	h := &multiHandler{handler: handler, options: options, known: map[string]map[string]any{},
-		members: map[string]registeredAt{}}
-	h.synced = newMultiChecker(h.checkers, s.set.begin)
-	s.set.mu.Lock()
-	defer s.set.mu.Unlock()
-	for namespace, child := range s.children {
-		if err := h.join(namespace, child); err != nil {
-			return nil, errors.Join(err, h.remove())
-		}
+	h := newMultiHandler(handler, options, s.set.begin)
+	if err := s.take(step{do: h.join, handler: h}); err != nil {
+		return nil, errors.Join(err, h.remove())
 	}
-	s.handlers = append(s.handlers, h)
 	return h, nil
 }
 
@@ -91,10 +161,7 @@ func (s *multiInformer[F]) RemoveEventHandler(handle cache.ResourceEventHandlerR
 	if !ok {
 		return fmt.Errorf("invalid handle of type %T: no informer of several namespaces returned it", handle)
 	}
-	s.set.mu.Lock()
-	defer s.set.mu.Unlock()
-	if at := slices.Index(s.handlers, h); at >= 0 {
-		s.handlers = slices.Delete(s.handlers, at, at+1)
+	if s.removeStep(func(st step) bool { return st.handler == h }) {
 		return h.remove()
 	}
 	return nil
@@ -103,50 +170,23 @@ func (s *multiInformer[F]) RemoveEventHandler(handle cache.ResourceEventHandlerR
 // errNilHandler is returned for a nil handler, in place of a panic at its first event.
 var errNilHandler = errors.New("add a handler to the informers of several namespaces: the handler is nil")
 
-// adopt sets up child, which has not started, like the other children and adds the handlers to
-// it. The caller holds the set's mu.
-func (s *multiInformer[F]) adopt(namespace string, child cache.SharedIndexInformer) error {
-	for _, prepare := range s.prepare {
-		if err := prepare(child); err != nil {
-			return err
-		}
-	}
-	for _, h := range s.handlers {
-		if err := h.join(namespace, child); err != nil {
-			return err
-		}
-	}
-	s.children[namespace] = child
-	s.synced.change()
-	return nil
-}
-
-// leave removes a namespace. The caller holds the set's mu.
-func (s *multiInformer[F]) leave(namespace string) {
-	delete(s.children, namespace)
-	s.synced.change()
-	for _, h := range s.handlers {
-		h.leave(namespace)
-	}
-}
-
 func (s *multiInformer[F]) GetStore() cache.Store     { return multiIndexer[F]{s} }
 func (s *multiInformer[F]) GetIndexer() cache.Indexer { return multiIndexer[F]{s} }
 
 func (s *multiInformer[F]) AddIndexers(indexers cache.Indexers) error {
-	return s.each(func(child cache.SharedIndexInformer) error { return child.AddIndexers(indexers) })
+	return s.setting(func(child cache.SharedIndexInformer) error { return child.AddIndexers(indexers) })
 }
 
 func (s *multiInformer[F]) SetTransform(transform cache.TransformFunc) error {
-	return s.each(func(child cache.SharedIndexInformer) error { return child.SetTransform(transform) })
+	return s.setting(func(child cache.SharedIndexInformer) error { return child.SetTransform(transform) })
 }
 
 func (s *multiInformer[F]) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
-	return s.each(func(child cache.SharedIndexInformer) error { return child.SetWatchErrorHandler(handler) })
+	return s.setting(func(child cache.SharedIndexInformer) error { return child.SetWatchErrorHandler(handler) })
 }
 
 func (s *multiInformer[F]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
-	return s.each(func(child cache.SharedIndexInformer) error {
+	return s.setting(func(child cache.SharedIndexInformer) error {
 		return child.SetWatchErrorHandlerWithContext(handler)
 	})
 }

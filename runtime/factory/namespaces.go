@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"weak"
 
 	"k8s.io/client-go/tools/cache"
 
@@ -32,18 +34,20 @@ type runner interface {
 //	namespaces.StartWithContext(ctx)
 //	namespaces.Add("one")
 //
-// All methods are safe for concurrent use. Remove and Shutdown wait for handlers, so a
-// handler must not call them.
+// All methods are safe for concurrent use, and handlers and other callbacks may call them. Remove and Shutdown
+// wait for handlers, so they don't return in a handler. After 10 s a log line names the handler.
 type Namespaces[F runner] struct {
 	newFactory func(namespace string) F
 
-	// changing is held while a namespace is added or removed, so that handlers have
-	// received all deletions of a removed namespace before it can be added again. It is
-	// taken before mu.
-	changing sync.Mutex
-	mu       sync.RWMutex
-	members  map[string]*member[F]
-	all      []*multiInformer[F]
+	// mu guards the fields below. Nothing of the program is called or waited for under it.
+	mu sync.RWMutex
+	// members also has the namespaces that are being added, which aren't ready.
+	members map[string]*member[F]
+	// leaving has the gone of the last place of each namespace that is being removed.
+	leaving map[string]<-chan struct{}
+	all     []*combined[F]
+	// pruneAt is the length of all at which those that were let go are removed from it.
+	pruneAt int
 	// ctx is the context of all informers, nil before the start.
 	ctx      context.Context
 	stopping bool
@@ -53,11 +57,32 @@ type Namespaces[F runner] struct {
 	waiting sync.WaitGroup
 }
 
+// combined is an informer of all namespaces. Unless the program holds it, it is let go.
+type combined[F runner] struct {
+	informer weak.Pointer[multiInformer[F]]
+	// kept is the informer while it has handlers or settings, which apply to later namespaces.
+	kept *multiInformer[F]
+}
+
 // member is the factory of a namespace.
 type member[F runner] struct {
+	*place
 	factory F
-	ctx     context.Context
-	stop    context.CancelFunc
+	// ready is set once the informers of the factory have all settings and handlers.
+	ready bool
+	ctx   context.Context
+	stop  context.CancelFunc
+}
+
+// place is the time of a namespace in the set, from its addition to its removal.
+type place struct {
+	namespace string
+	// before, if not nil, is closed when an earlier removal of the namespace has ended. Handlers are called
+	// after that.
+	before <-chan struct{}
+	// gone is closed when the removal has ended, left is set when it begins.
+	gone chan struct{}
+	left atomic.Bool
 }
 
 // NewNamespaces returns an empty set of namespaces. newFactory makes a factory that is
@@ -67,12 +92,12 @@ func NewNamespaces[F runner](newFactory func(namespace string) F) *Namespaces[F]
 		panic("factory.NewNamespaces: the function that makes the factory of a namespace is nil")
 	}
 	return &Namespaces[F]{newFactory: newFactory, members: map[string]*member[F]{},
-		ended: make(chan struct{})}
+		leaving: map[string]<-chan struct{}{}, ended: make(chan struct{})}
 }
 
 // Informer returns an informer that combines those of all namespaces, including namespaces that are added
-// later. of returns the informer of a namespace's factory. It is called once for each namespace and must not
-// call methods of n. The informer is like client-go's, with these differences:
+// later. of returns the informer of a namespace's factory. It is called once for each namespace. The informer
+// is like client-go's, with these differences:
 //
 //   - Its indexer is read-only.
 //   - Calls of a handler don't overlap, even for objects of different namespaces. When a namespace is added,
@@ -84,99 +109,151 @@ func NewNamespaces[F runner](newFactory func(namespace string) F) *Namespaces[F]
 //   - Its Run methods only wait until they are stopped: StartWithContext of n starts it.
 //   - It has no resourceVersion.
 //
+// Each call returns another informer. One that has no handlers, indexes and settings, and that the program
+// doesn't hold, is let go: namespaces that are added later don't have it.
+//
 // Informer panics if of is nil.
 func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.SharedIndexInformer {
 	if of == nil {
 		panic("factory.Namespaces.Informer: the function that returns an informer of a factory is nil")
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s := &multiInformer[F]{set: n, of: of, children: map[string]cache.SharedIndexInformer{}}
-	s.synced = newMultiChecker(s.checkers, n.begin)
-	n.all = append(n.all, s)
-	for namespace, m := range n.members {
-		s.children[namespace] = of(m.factory)
-		m.start()
+	s := newMultiInformer(n, of)
+	for _, m := range n.enter(s) {
+		child := of(m.factory)
+		n.mu.Lock()
+		if n.members[m.namespace] == m {
+			s.setChild(m.place, child)
+		}
+		n.mu.Unlock()
+		n.start(m)
 	}
 	return s
+}
+
+// enter adds an informer. It returns the members that are ready; the others get it before they are.
+func (n *Namespaces[F]) enter(s *multiInformer[F]) []*member[F] {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.all) >= n.pruneAt {
+		n.all = slices.DeleteFunc(n.all, func(c *combined[F]) bool { return c.informer.Value() == nil })
+		n.pruneAt = 2*len(n.all) + 8
+	}
+	s.entry = &combined[F]{informer: weak.Make(s)}
+	n.all = append(n.all, s.entry)
+	return n.ready()
+}
+
+// informers returns the informers that weren't let go. The caller holds mu.
+func (n *Namespaces[F]) informers() (all []*multiInformer[F]) {
+	for _, c := range n.all {
+		if s := c.informer.Value(); s != nil {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// ready returns the members that are ready. The caller holds mu.
+func (n *Namespaces[F]) ready() (all []*member[F]) {
+	for _, m := range n.members {
+		if m.ready {
+			all = append(all, m)
+		}
+	}
+	return all
 }
 
 // StartWithContext starts the informers of all namespaces, including namespaces that are added
 // later. They run until ctx is done. Only the first call has an effect.
 func (n *Namespaces[F]) StartWithContext(ctx context.Context) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	if n.ctx != nil {
+		n.mu.Unlock()
 		return
 	}
 	n.ctx = ctx
-	for _, m := range n.members {
-		n.run(m)
+	members := n.ready()
+	for _, m := range members {
+		n.open(m)
+	}
+	n.mu.Unlock()
+	for _, m := range members {
+		n.start(m)
 	}
 }
 
-// run starts a member. The caller holds mu.
-func (n *Namespaces[F]) run(m *member[F]) {
+// open gives a member its context, if the set has one. The caller holds mu.
+func (n *Namespaces[F]) open(m *member[F]) {
 	if n.ctx != nil && !n.stopping {
 		m.ctx, m.stop = context.WithCancel(n.ctx)
-		m.start()
 	}
 }
 
 // start starts the member's informers that are not running yet, if the member runs.
-func (m *member[F]) start() {
-	if m.ctx != nil {
-		m.factory.StartWithContext(m.ctx)
+func (n *Namespaces[F]) start(m *member[F]) {
+	n.mu.RLock()
+	ctx := m.ctx
+	n.mu.RUnlock()
+	if ctx != nil {
+		m.factory.StartWithContext(ctx)
 	}
-}
-
-// Add adds a namespace and, if StartWithContext was called, starts its informers. It doesn't
-// wait for their sync. If the namespace is in the set already, Add does nothing. If an informer
-// of the namespace refuses a handler or a setting, Add returns an error and adds nothing.
-func (n *Namespaces[F]) Add(namespace string) error {
-	n.changing.Lock()
-	defer n.changing.Unlock()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.members[namespace] != nil {
-		return nil
-	}
-	m := &member[F]{factory: n.newFactory(namespace)}
-	for _, s := range n.all {
-		if err := s.adopt(namespace, s.of(m.factory)); err != nil {
-			for _, s := range n.all {
-				s.leave(namespace)
-			}
-			return err
-		}
-	}
-	n.members[namespace] = m
-	n.run(m)
-	return nil
 }
 
 // Remove stops the informers of a namespace, waits until they have stopped, and then reports to the handlers
 // a missed deletion of each object of the namespace that they know. If the namespace isn't in the set, Remove
-// does nothing.
+// only waits for earlier removals of it.
 func (n *Namespaces[F]) Remove(namespace string) {
-	n.changing.Lock()
-	defer n.changing.Unlock()
-	n.mu.Lock()
-	m := n.members[namespace]
+	m, informers, earlier := n.takeOut(namespace)
 	if m == nil {
-		n.mu.Unlock()
+		if earlier != nil {
+			<-earlier
+		}
 		return
 	}
-	delete(n.members, namespace)
-	var handlers []*multiHandler
-	for _, s := range n.all {
-		s.leave(namespace)
-		handlers = append(handlers, s.handlers...)
+	defer n.removed(m.place)
+	var told []*multiHandler
+	var at []registeredAt
+	for _, s := range informers {
+		for _, h := range s.handlers() {
+			if r, ok := h.leave(m.place); ok {
+				told, at = append(told, h), append(at, r)
+			}
+		}
 	}
-	n.mu.Unlock()
 	m.end()
-	for _, h := range handlers {
-		h.forget(namespace)
+	for i, h := range told {
+		h.forget(at[i])
+	}
+}
+
+// takeOut removes a namespace. It returns its member and the informers of it, or nil if it wasn't ready; then
+// earlier is closed when the removal that goes on has ended.
+func (n *Namespaces[F]) takeOut(namespace string) (
+	ready *member[F], informers []*multiInformer[F], earlier <-chan struct{},
+) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	m, earlier := n.members[namespace], n.leaving[namespace]
+	delete(n.members, namespace)
+	if m == nil || !m.ready {
+		return nil, nil, earlier
+	}
+	m.left.Store(true)
+	n.leaving[namespace] = m.gone
+	informers = n.informers()
+	for _, s := range informers {
+		s.removeChild(namespace)
+	}
+	return m, informers, nil
+}
+
+// removed announces that the removal of a namespace has ended.
+func (n *Namespaces[F]) removed(at *place) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	close(at.gone)
+	if n.leaving[at.namespace] == at.gone {
+		delete(n.leaving, at.namespace)
 	}
 }
 
@@ -192,7 +269,12 @@ func (m *member[F]) end() {
 func (n *Namespaces[F]) Names() []string {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return slices.Sorted(maps.Keys(n.members))
+	var names []string
+	for _, m := range n.ready() {
+		names = append(names, m.namespace)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Factory returns the factory of a namespace, to use its other informers. They cache that namespace only.
@@ -200,7 +282,7 @@ func (n *Namespaces[F]) Factory(namespace string) (f F, ok bool) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	m := n.members[namespace]
-	if m == nil {
+	if m == nil || !m.ready {
 		return f, false
 	}
 	return m.factory, true
@@ -211,9 +293,9 @@ func (n *Namespaces[F]) Factory(namespace string) (f F, ok bool) {
 func (n *Namespaces[F]) WaitForSync(ctx context.Context) error {
 	n.mu.RLock()
 	var all []cache.SharedInformer
-	for _, s := range n.all {
-		for _, child := range s.children {
-			all = append(all, child)
+	for _, s := range n.informers() {
+		for _, c := range s.children {
+			all = append(all, c.informer)
 		}
 	}
 	n.mu.RUnlock()
@@ -223,17 +305,18 @@ func (n *Namespaces[F]) WaitForSync(ctx context.Context) error {
 // Shutdown stops all informers, waits until they have stopped, and starts no more. Handlers receive no
 // deletions, and listers keep the last state.
 func (n *Namespaces[F]) Shutdown() {
-	n.changing.Lock()
-	defer n.changing.Unlock()
 	n.mu.Lock()
 	if !n.stopping {
 		n.stopping = true
 		close(n.ended)
 	}
-	members := slices.Collect(maps.Values(n.members))
+	members, leaving := n.ready(), slices.Collect(maps.Values(n.leaving))
 	n.mu.Unlock()
 	for _, m := range members {
 		m.end()
+	}
+	for _, gone := range leaving {
+		<-gone
 	}
 	n.waiting.Wait()
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
@@ -19,6 +23,8 @@ import (
 //
 // All methods are safe for concurrent use. The zero Set is ready for use.
 type Set[K comparable] struct {
+	// mu guards the fields below, except for those of tweaksMu. No function of OnCreate is called, and no
+	// informer waited for, under it.
 	mu        sync.Mutex
 	informers map[K]*entry
 	// identities are the identities in metrics of released informers. The next
@@ -29,8 +35,9 @@ type Set[K comparable] struct {
 	onCreate []func(cache.SharedIndexInformer) error
 	// stopping is set by Shutdown. No informer is started after that.
 	stopping bool
-	// running counts the informers that were started and have not returned.
-	running sync.WaitGroup
+	// running has the informers that were started and have not returned; returned counts them.
+	running  map[*entry]struct{}
+	returned sync.WaitGroup
 
 	// tweaks have a lock of their own because TweaksOf reads them while an informer is
 	// made, when mu is held.
@@ -47,9 +54,12 @@ type identified interface {
 // entry is an informer of a set.
 type entry struct {
 	informer cache.SharedIndexInformer
-	started  bool
-	// stop stops the informer. It is nil before the start. holds counts the users.
-	stop  context.CancelFunc
+	// isSetUp is set once the functions of OnCreate have returned. The informer runs after that.
+	isSetUp, started bool
+	// ctx is the informer's context, and stop ends it. Both are nil before the start.
+	ctx  context.Context
+	stop context.CancelFunc
+	// holds counts the users.
 	holds int
 }
 
@@ -58,35 +68,64 @@ func (s *Set[K]) Handle() Handle { return Handle{s} }
 
 // Get returns the informer of a key. The first call for a key makes it by make,
 // which must not call back into the set. Later calls return the same informer and
-// ignore make. Get does not start the informer.
+// ignore make, even while the functions of [OnCreate] run: these may call the set. Get does not start the
+// informer.
 func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedIndexInformer {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-
-	if e, ok := s.informers[key]; ok {
+	e, setUps := s.enter(key, make)
+	if setUps == nil {
 		return e.informer
 	}
-	i := make()
+	panics := true
+	defer func() { s.settle(key, e, panics) }()
+	for _, setUp := range setUps {
+		if err := setUp(e.informer); err != nil {
+			utilruntime.HandleErrorWithContext(context.Background(), err,
+				"Setting up an informer failed", "informer", nameOf(e.informer))
+		}
+	}
+	panics = false
+	return e.informer
+}
+
+// settle records that a new informer is set up. If that has panicked, the set forgets the informer.
+func (s *Set[K]) settle(key K, e *entry, panics bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if panics {
+		if s.informers[key] == e {
+			delete(s.informers, key)
+		}
+		return
+	}
+	e.isSetUp = true
+	s.run(e)
+}
+
+// enter returns the entry of a key. If it is new, setUps has what is to be called with its informer.
+func (s *Set[K]) enter(key K, make func() cache.SharedIndexInformer) (
+	e *entry, setUps []func(cache.SharedIndexInformer) error,
+) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.informers[key]; ok {
+		return e, nil
+	}
+	e = &entry{informer: make()}
 	if identity := s.identities[key]; identity != nil {
-		if successor, ok := shell.As[identified](i); ok {
+		if successor, ok := shell.As[identified](e.informer); ok {
 			successor.SetIdentity(identity)
 		}
 	}
-	setUps := s.onCreate
+	if s.informers == nil {
+		s.informers, s.running = map[K]*entry{}, map[*entry]struct{}{}
+	}
+	s.informers[key] = e
+	setUps = s.onCreate
 	if s.decoding != nil {
 		setUps = append([]func(cache.SharedIndexInformer) error{s.decoding.apply}, setUps...)
 	}
-	for _, setUp := range setUps {
-		if err := setUp(i); err != nil {
-			utilruntime.HandleErrorWithContext(context.Background(), err,
-				"Setting up an informer failed", "informer", nameOf(i))
-		}
-	}
-	if s.informers == nil {
-		s.informers = map[K]*entry{}
-	}
-	s.informers[key] = &entry{informer: i}
-	return i
+	e.isSetUp = len(setUps) == 0
+	return e, setUps
 }
 
 // StartWithContext starts every informer that this set has not started before, each on a goroutine of its
@@ -102,14 +141,29 @@ func (s *Set[K]) StartWithContext(ctx context.Context) {
 	for _, e := range s.informers {
 		if !e.started {
 			e.started = true
-			var own context.Context
-			own, e.stop = context.WithCancel(ctx)
-			s.running.Go(func() {
-				defer e.stop()
-				e.informer.RunWithContext(own)
-			})
+			e.ctx, e.stop = context.WithCancel(ctx)
+			s.run(e)
 		}
 	}
+}
+
+// run runs an informer on a goroutine, once it is started and set up. The caller holds mu.
+func (s *Set[K]) run(e *entry) {
+	if !e.started || !e.isSetUp || s.stopping {
+		return
+	}
+	s.running[e] = struct{}{}
+	s.returned.Go(func() {
+		defer s.ended(e)
+		e.informer.RunWithContext(e.ctx)
+	})
+}
+
+func (s *Set[K]) ended(e *entry) {
+	e.stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, e)
 }
 
 // WaitForCacheSync blocks, without polling, until every informer that was started before the call has synced,
@@ -146,13 +200,34 @@ func (s *Set[K]) started() map[K]cache.SharedIndexInformer {
 }
 
 // Shutdown waits until every started informer has returned, and starts no more. It doesn't
-// stop informers: end the context that they were started with, before or during the call.
+// stop informers: end the context that they were started with, before or during the call. Informers wait for
+// their handlers and other callbacks, so Shutdown doesn't return in one. After 10 s a log line names the
+// handlers that it waits for.
 func (s *Set[K]) Shutdown() {
 	s.mu.Lock()
 	s.stopping = true
 	s.mu.Unlock()
 
-	s.running.Wait()
+	defer time.AfterFunc(patience, s.logRunning).Stop()
+	s.returned.Wait()
+}
+
+// patience is how long something waits for a handler before it is logged.
+const patience = 10 * time.Second
+
+// logRunning logs the informers that have not returned, with the handlers that they may wait for.
+func (s *Set[K]) logRunning() {
+	s.mu.Lock()
+	running := slices.Collect(maps.Keys(s.running))
+	s.mu.Unlock()
+	for _, e := range running {
+		var handlers []string
+		if ours, ok := shell.As[interface{ CalledHandlers() []string }](e.informer); ok {
+			handlers = ours.CalledHandlers()
+		}
+		klog.Background().Info("Shutdown still waits for an informer", "informer", nameOf(e.informer),
+			"handlers", handlers)
+	}
 }
 
 // all returns the informers that this set has started, and the others.

@@ -109,6 +109,28 @@ func (l *changeLog[K]) publish(length int) {
 	n.next.Store(l.tail)
 }
 
+// changes yields the objects before and after each change of the node.
+func (n *node[K]) changes() iter.Seq2[any, any] {
+	return func(yield func(any, any) bool) {
+		switch b := n.batch; {
+		case b == nil:
+			yield(n.old, n.new)
+		case b.bulk != nil:
+			for c := range b.bulk {
+				if !yield(c.Old, c.Object) {
+					return
+				}
+			}
+		default:
+			for _, c := range b.changes {
+				if !yield(c.old, c.new) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // singleKind returns the kind of the change in a node without a batch.
 func singleKind(old, new any) kind {
 	switch {

@@ -208,6 +208,13 @@ func (c *coalescer[K]) finish() {
 	close(c.registration.finished)
 }
 
+// isCalling reports whether the handler is being called.
+func (c *coalescer[K]) isCalling() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current != 0
+}
+
 func (c *coalescer[K]) len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

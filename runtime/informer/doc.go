@@ -56,16 +56,19 @@
 // # Locks
 //
 // informer.mu guards the state, the settings and the list of handlers. informer.joining is held by the writer
-// while the store and the log change together, and by a handler that joins a running informer: it reads a
-// snapshot and takes its place in the log with no change in between.
+// while the store and the log change together, and by a handler that joins: it reads a snapshot and takes its
+// place in the log with no change in between.
 //
-// The order is mu, then joining, then the store's own locks. Registering a handler needs both mu and joining,
-// in this order, so the writer must not take mu while it holds joining. The reflector takes mu alone, to
-// check whether a resync is due. The other locks come last. The lock of the waiters may be held while the
-// store is read, and while the state of a [Part] is, under the part's lock and that of its group of feeds. No
-// other lock is taken under the locks of coalescers, of the mutation detector (taken under
-// joining), of the reflector's health (taken under mu) or of the indexer's functions. No lock is held while a
-// handler is called.
+// The order is joining, then mu, then the store's own locks. Whoever holds mu waits for nobody, so index
+// functions, which the writer calls while it holds joining, may ask for the informer's state. The reflector
+// takes mu alone, to check whether a resync is due. The other locks come last. The lock of the waiters may be
+// held while the store is read, and while the state of a [Part] is, under the part's lock and that of its group
+// of feeds. No other lock is taken under the locks of coalescers, of the mutation detector (taken under
+// joining), of the reflector's health or of the indexer's functions.
+//
+// No lock that a method takes is held while a handler, a transform, a tweak of list options, a watch error
+// handler or OnMutation runs, so all of these may call the informer. Index functions may read the cache, but
+// must not write to it, or add handlers or indexes.
 //
 // # Notifications
 //

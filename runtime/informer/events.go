@@ -77,6 +77,8 @@ func (i *informer[K]) events(ctx context.Context) iter.Seq[Event[any]] {
 
 // addLoop registers a handler whose reader is the calling goroutine.
 func (i *informer[K]) addLoop(ctx context.Context, yield func(Event[any]) bool) (*registration[K], error) {
+	i.joining.Lock()
+	defer i.joining.Unlock()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	l := &loop[K]{ctx: ctx, yield: yield}

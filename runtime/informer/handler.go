@@ -141,8 +141,15 @@ func tombstoneOf(obj any) *cache.DeletedFinalStateUnknown {
 
 // handlerName names a handler as client-go does: by its functions if it is one of
 // client-go's sets of functions, typed or not, else by its type. The wrapper of client-go's
-// own typed informers is skipped.
-func handlerName(handler any) string { return nameOfHandler(reflect.ValueOf(handler)) }
+// own typed informers is skipped, and so is one that has a method Unwrap.
+func handlerName(handler any) string {
+	if outer, ok := handler.(interface {
+		Unwrap() cache.ResourceEventHandler
+	}); ok {
+		handler = outer.Unwrap()
+	}
+	return nameOfHandler(reflect.ValueOf(handler))
+}
 
 func nameOfHandler(handler reflect.Value) string {
 	v := reflect.Indirect(handler)

@@ -63,7 +63,7 @@ type config[K comparable] struct {
 // store and its indexes; writes through the indexer reach no handler.
 // Handlers don't wait for each other, and there is no order between them.
 //
-// Locks are taken in this order: mu, joining, the store's own. The package's
+// Locks are taken in this order: joining, mu, the store's own. The package's
 // documentation says why.
 type informer[K comparable] struct {
 	config config[K]
@@ -74,8 +74,10 @@ type informer[K comparable] struct {
 	hasSynced chan struct{}
 
 	// joining is held while the store and the log change together, and while a
-	// handler joins a running informer. It is taken after mu.
+	// handler joins. It is taken before mu.
 	joining sync.Mutex
+	// indexing is held while indexes are added, and before the store's locks. No other lock is taken with it.
+	indexing sync.Mutex
 	// handlers and audience are replaced under mu, never modified.
 	handlers atomic.Pointer[[]*registration[K]]
 	audience atomic.Pointer[audience[K]]
@@ -90,12 +92,15 @@ type informer[K comparable] struct {
 	// failures announces failed lists and watches to WaitForSyncOr.
 	failures broadcast
 
+	// mu is held for short sections only: nothing is called or waited for under it.
 	mu               sync.Mutex
 	started, stopped bool
-	transform        func(any) (any, error)
-	onWatchError     func(context.Context, error)
-	reflector        reader
-	queue            *deltafifo.DeltaFIFO[K]
+	// leaving are registrations that were removed while their handlers were called.
+	leaving      []*registration[K]
+	transform    func(any) (any, error)
+	onWatchError func(context.Context, error)
+	reflector    reader
+	queue        *deltafifo.DeltaFIFO[K]
 	// part is nil unless the informer caches only a part of its objects, see [Part]. It is set before the start.
 	part *part
 	// resyncCheckPeriod is how often the running informer checks whether a resync
@@ -154,12 +159,13 @@ func (i *informer[K]) beforeStart(set func()) error {
 	return nil
 }
 
+// beforeStop adds indexes. It returns an error after the stop.
 func (i *informer[K]) beforeStop(add func() error) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.stopped {
+	if i.IsStopped() {
 		return errors.New("indexer was not added because it has stopped already")
 	}
+	i.indexing.Lock()
+	defer i.indexing.Unlock()
 	return add()
 }
 
@@ -270,6 +276,7 @@ func (i *informer[K]) stop() {
 	for _, r := range handlers {
 		r.remove()
 	}
+	i.leave(handlers...)
 }
 
 // addHandler adds a handler. If the informer runs, the handler first receives an addition for each object in
@@ -280,6 +287,8 @@ func (i *informer[K]) stop() {
 // period. The latter is fixed at the start: it is the shortest period that a handler has requested by then,
 // or the informer's own if that is shorter or zero. If it is zero, there are no resyncs.
 func (i *informer[K]) addHandler(handler handler[K], options HandlerOptions) (*registration[K], error) {
+	i.joining.Lock()
+	defer i.joining.Unlock()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	r, err := i.newRegistration(handler, options)
@@ -320,10 +329,8 @@ func (i *informer[K]) newRegistration(handler handler[K], options HandlerOptions
 	return r, nil
 }
 
-// register adds a registration to the informer. The caller holds mu.
+// register adds a registration to the informer. The caller holds joining and mu.
 func (i *informer[K]) register(r *registration[K]) {
-	i.joining.Lock()
-	defer i.joining.Unlock()
 	if i.started {
 		r.join(i.store.Snapshot(), i.HasSynced())
 	} else {
@@ -348,6 +355,25 @@ func (i *informer[K]) RemoveHandler(r *registration[K]) {
 	}
 	i.setHandlers(slices.Delete(slices.Clone(handlers), at, at+1))
 	r.remove()
+	i.leave(r)
+}
+
+// leave records handlers that were removed, as long as they are called. The caller holds mu.
+func (i *informer[K]) leave(removed ...*registration[K]) {
+	i.leaving = slices.DeleteFunc(append(i.leaving, removed...),
+		func(r *registration[K]) bool { return isClosed(r.finished) })
+}
+
+// calledHandlers returns the names of the handlers that are being called.
+func (i *informer[K]) calledHandlers() (names []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, r := range slices.Concat(*i.handlers.Load(), i.leaving) {
+		if r.isCalled() {
+			names = append(names, r.name)
+		}
+	}
+	return names
 }
 
 func (i *informer[K]) setHandlers(handlers []*registration[K]) {

@@ -3,6 +3,7 @@ package informer
 import (
 	"context"
 	"fmt"
+	"iter"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
@@ -127,12 +128,54 @@ func (r *registration[K]) remove() {
 }
 
 func (r *registration[K]) finish() {
-	r.cursor = nil
+	// What is left when the informer has stopped is Undelivered.
+	if !isClosed(r.informer.ended) {
+		r.cursor = nil
+	}
 	if r.coalescer != nil {
 		r.coalescer.finish()
 		return
 	}
 	close(r.finished)
+}
+
+// isCalled reports whether the handler is being called, on a goroutine that the informer waits for.
+func (r *registration[K]) isCalled() bool {
+	if r.arrived != nil || isClosed(r.finished) {
+		return false
+	}
+	return r.state.Load() == delivering || r.coalescer != nil && r.coalescer.isCalling()
+}
+
+// Undelivered yields the changes that the handler has not received because the informer has stopped, in order:
+// the object before and after, of which one may be nil. It yields nothing before ShutdownChan is closed. It
+// doesn't know what a bounded backlog has merged.
+func (r *registration[K]) Undelivered() iter.Seq2[any, any] {
+	return func(yield func(any, any) bool) {
+		if !isClosed(r.finished) {
+			return
+		}
+		passed := r.index
+		for n := r.cursor; n != nil && n.next.Load() != nil; n = n.next.Load() {
+			for before, after := range n.changes() {
+				if passed > 0 {
+					passed--
+				} else if !yield(before, after) {
+					return
+				}
+			}
+			passed = 0
+		}
+	}
+}
+
+func isClosed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 // join makes the registration begin with the objects of the snapshot and continue

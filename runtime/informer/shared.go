@@ -131,7 +131,8 @@ func (s *shared[K]) GetStore() cache.Store { return s.indexer }
 
 func (s *shared[K]) GetIndexer() cache.Indexer { return s.indexer }
 
-// AddIndexers adds indexes at any time before the informer has stopped.
+// AddIndexers adds indexes at any time before the informer has stopped. Index functions may read the cache.
+// They must not write to it, or add handlers or indexes, since the writer waits for them.
 func (s *shared[K]) AddIndexers(indexers cache.Indexers) error {
 	return s.core.beforeStop(func() error { return s.indexer.AddIndexers(indexers) })
 }
@@ -161,6 +162,10 @@ func (s *shared[K]) Status() Status { return s.core.Status() }
 func (s *shared[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
 	return s.core.WaitForVersion(ctx, resourceVersion)
 }
+
+// CalledHandlers returns the names of the handlers that are being called, also of removed ones. A stopped
+// informer waits for them.
+func (s *shared[K]) CalledHandlers() []string { return s.core.calledHandlers() }
 
 func (s *shared[K]) progress() (failed, stopped <-chan struct{}) { return s.core.progress() }
 

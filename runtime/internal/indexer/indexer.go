@@ -23,6 +23,8 @@ type Indexer[K comparable] struct {
 	// filler fills the store, nil if no informer of ours does.
 	filler Filler
 
+	// adding is held while indexes are added and index functions called, and taken before mu.
+	adding sync.Mutex
 	// mu guards indexers: the functions behind the store's indexes.
 	mu       sync.RWMutex
 	indexers cache.Indexers

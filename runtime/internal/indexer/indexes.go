@@ -83,13 +83,13 @@ func (x *Indexer[K]) GetIndexers() cache.Indexers {
 // function nil. As with client-go, a write panics if an index function returns an error
 // for its object.
 func (x *Indexer[K]) AddIndexers(indexers cache.Indexers) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.adding.Lock()
+	defer x.adding.Unlock()
+	before := x.GetIndexers()
 	functions := make(map[string]store.IndexFunc, len(indexers))
 	for name, function := range indexers {
-		if _, taken := x.indexers[name]; taken {
-			return fmt.Errorf("indexer conflict: %v",
-				sets.KeySet(x.indexers).Intersection(sets.KeySet(indexers)))
+		if _, taken := before[name]; taken {
+			return fmt.Errorf("indexer conflict: %v", sets.KeySet(before).Intersection(sets.KeySet(indexers)))
 		}
 		if function == nil {
 			functions[name] = nil // The store returns the error.
@@ -111,6 +111,8 @@ func (x *Indexer[K]) AddIndexers(indexers cache.Indexers) error {
 	if err := x.store.AddIndexes(functions); err != nil {
 		return err
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	maps.Copy(x.indexers, indexers)
 	return nil
 }
