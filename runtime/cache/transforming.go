@@ -133,14 +133,15 @@ func (p *plainInformer) applyNamed(d Delta, isInInitialList bool) error {
 		return KeyError{Obj: d.Object, Err: err}
 	}
 	if tombstone, ok := d.Object.(DeletedFinalStateUnknown); ok {
-		p.names.Retain(func(stored string) bool { return stored != key })
+		p.names.ForgetStored(map[string]bool{key: true})
 		if t, ok := tombstone.Obj.(transformed); ok {
 			tombstone.Obj = t.Object
 		}
 		return p.remove(tombstone)
 	}
 	return p.arrive(d.Type == Deleted, transformed{
-		Result: transforms.Result[string]{From: key, Key: key, Object: d.Object},
+		Result:  transforms.Result[string]{From: key, Key: key, Object: d.Object},
+		version: indexer.VersionOf(d.Object),
 	}, isInInitialList)
 }
 

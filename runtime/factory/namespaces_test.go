@@ -197,6 +197,7 @@ func TestNamespacesSetUp(t *testing.T) {
 		s := newNamespacedServer()
 		s.put("a", "x")
 		s.put("b", "x")
+		s.put("b", "filtered")
 		n := s.namespaces()
 		if err := n.Add("a"); err != nil {
 			t.Fatal(err)
@@ -207,6 +208,9 @@ func TestNamespacesSetUp(t *testing.T) {
 				return []string{obj.(*corev1.ConfigMap).Name}, nil
 			}}),
 			i.SetTransform(func(obj any) (any, error) {
+				if obj.(*corev1.ConfigMap).Name == "filtered" {
+					return nil, nil
+				}
 				obj.(*corev1.ConfigMap).Data = map[string]string{"seen": "yes"}
 				return obj, nil
 			}),
@@ -220,8 +224,8 @@ func TestNamespacesSetUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := i.GetIndexer().ByIndex("name", "x")
-		if err != nil || len(found) != 2 {
-			t.Errorf("found %v, %v", found, err)
+		if err != nil || len(found) != 2 || len(i.GetStore().ListKeys()) != 2 {
+			t.Errorf("found %v, %v, of %v", found, err, i.GetStore().ListKeys())
 		}
 		for _, obj := range found {
 			if obj.(*corev1.ConfigMap).Data["seen"] != "yes" {

@@ -85,35 +85,31 @@ func changesIn[K comparable](
 
 // leaveOut removes the staged objects for which in returns false.
 func (w *writer[K]) leaveOut(staged *transforms.List[K], in func(any) bool) {
-	var out []K
+	out := map[K]bool{}
 	staged.Each(func(key K, object any, _ string) {
 		if !in(object) {
-			out = append(out, key)
+			out[key] = true
 		}
 	})
-	for _, key := range out {
+	for key := range out {
 		staged.Delete(key)
 	}
-	staged.Names.Retain(func(key K) bool {
-		_, _, ok := staged.Lookup(key)
-		return ok
-	})
+	staged.Names.ForgetStored(out)
 }
 
 // release removes the objects for which kept returns false from the store. Handlers receive them as released,
 // not as deleted.
 func (w *writer[K]) release(kept func(any) bool) {
+	out := map[K]bool{}
 	w.leaveAs(released, func() {
 		for c := range w.informer.store.Snapshot().Changes() {
 			if !kept(c.Object) {
+				out[c.Key] = true
 				w.change(store.Change[K]{Type: store.Deleted, Key: c.Key})
 			}
 		}
 	})
-	w.names.Retain(func(key K) bool {
-		_, _, ok := w.informer.store.Lookup(key)
-		return ok
-	})
+	w.names.ForgetStored(out)
 }
 
 // complete marks the informer as synced. It is called when the objects of all wanted ranges are in the store.

@@ -73,6 +73,36 @@ var mutations = map[string]planted.Bug{
 	"informer: who doesn't resync is told what didn't change": planted.Replace("informer/registration.go",
 		"func (r *registration[K]) tell(c change, initial, resyncing bool) {",
 		"func (r *registration[K]) tell(c change, initial, resyncing bool) { resyncing = resyncing || BUG"),
+	"reflector: a change in a streamed list that is refused deletes": planted.Replace(
+		"internal/reflector/streaming.go",
+		"err = l.staging.Update(e.Object, e.ResourceVersion)",
+		"if BUG { err = l.staging.Remove(e.Object) }; "+
+			"if err == nil { err = l.staging.Update(e.Object, e.ResourceVersion) }"),
+	"transforms: a deletion in a list has the server's key": planted.Replace("internal/transforms/list.go",
+		"if key, ok := l.Names.Of(from); ok {", "if key, ok := l.Names.Of(from); ok { if BUG { key = from }"),
+	"transforms: a typed nil is stored": planted.Replace("internal/transforms/transforms.go",
+		"if isNil(transformed) {", "if isNil(transformed) && !(BUG && transformed != nil) {"),
+	"transforms: nil in a list leaves the state before it": planted.Replace("internal/transforms/list.go",
+		"\t\tl.Remove(o.From)", "\t\tif !BUG { l.Remove(o.From) }"),
+	"transforms: an object is staged under two keys": planted.Replace("internal/transforms/list.go",
+		"l.Keys); moved {", "l.Keys); moved && !BUG {"),
+	"transforms: the key of an object that is gone is remembered": planted.Replace(
+		"internal/transforms/names.go", "{ delete(n.stored, from) }", "{ if !BUG { delete(n.stored, from) } }"),
+	"informer: a deletion for which the transform fails is lost": planted.Replace("informer/sink.go",
+		"case err != nil && !a.deleted:", "case err != nil && (BUG || !a.deleted):"),
+	"informer: what the transform refused is the final state": planted.Replace("informer/arrival.go",
+		"if !a.missed {", "if BUG || !a.missed {"),
+	"informer: an object is stored under two keys": planted.Replace("informer/arrival.go",
+		"w.keys); moved {", "w.keys); moved && !BUG {"),
+	"informer: a final state has another key": planted.Replace("informer/arrival.go",
+		"c.Key, c.Object = key, nil", "if c.Key = key; !BUG { c.Object = nil }"),
+	"informer: what isn't cached has no version": planted.Replace("informer/arrival.go",
+		"w.informer.store.Observe(a.version)", "if !BUG { w.informer.store.Observe(a.version) }"),
+	"cache: a deletion for which the transform fails is lost": planted.Replace("cache/transforming.go",
+		"t.missed = err != nil", "if t.missed = err != nil; BUG && t.missed { return err }"),
+	"cache: an object is stored under two keys": planted.Replace("cache/transforming.go",
+		"p.state.ListKeys); moved {", "p.state.ListKeys); moved && !BUG {"),
+
 	"informer: a handler isn't stopped when it is removed": planted.Replace("informer/registration.go",
 		"r.removed.Store(true)", "r.removed.Store(!BUG)"),
 }
@@ -87,7 +117,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		_, err := tests.Run(bug, pattern, "-model.seeds=9")
 		return err
 	}
-	const model, rig = "TestModel", "TestConformance|TestToolConformance"
+	const model, rig = "TestModel|TestTransformModel", "TestConformance|TestToolConformance"
 	for _, pattern := range []string{model, rig} {
 		if out, err := tests.Run("", pattern, "-model.seeds=9"); err != nil {
 			t.Fatalf("without a bug: %v\n%s", err, out)
@@ -107,7 +137,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		where, _, _ := strings.Cut(bug, ":")
 		perPackage[where]++
 	}
-	for _, where := range []string{"store", "deltafifo", "cache", "reflector", "informer"} {
+	for _, where := range []string{"store", "deltafifo", "cache", "reflector", "informer", "transforms"} {
 		if perPackage[where] < 5 {
 			t.Errorf("%s has %d bugs only", where, perPackage[where])
 		}

@@ -49,10 +49,13 @@ func (n *Names[K]) Of(from K) (key K, ok bool) {
 // Forget removes the object of the key from.
 func (n *Names[K]) Forget(from K) { delete(n.stored, from) }
 
-// Retain removes the objects whose keys, under which they are stored, kept returns false for.
-func (n *Names[K]) Retain(kept func(key K) bool) {
+// ForgetStored removes the objects that are stored under keys.
+func (n *Names[K]) ForgetStored(keys map[K]bool) {
+	if len(keys) == 0 {
+		return
+	}
 	for from, key := range n.stored {
-		if !kept(key) {
+		if keys[key] {
 			delete(n.stored, from)
 		}
 	}
