@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -22,6 +23,9 @@ type balancer struct {
 	observer *observer
 	// current is the last table that came in, nil if there is none.
 	current *version
+	// census is that of the current table, nil unless no range of it ever had an owner.
+	census   *census
+	counting sync.WaitGroup
 	// unread are the texts that couldn't be parsed, by Lease, so that each is logged once.
 	unread map[string]string
 }
@@ -32,6 +36,7 @@ func (m *Member) balance(ctx context.Context) {
 		member: m, began: m.config.clock.now(),
 		observer: newObserver(m.config.Identity, 2*m.config.RetryPeriod), unread: map[string]string{},
 	}
+	defer b.counting.Wait()
 	for {
 		m.tried(ctx, observing, b.watch(ctx))
 		if !m.pause(ctx, m.config.RetryPeriod) {
@@ -160,19 +165,26 @@ func (b *balancer) decide(ctx context.Context) {
 	if b.current == nil {
 		return
 	}
+	switch untouched := b.current.untouched(); {
+	case !untouched:
+		b.census = nil
+	case b.census == nil:
+		b.takeCensus(ctx)
+	}
 	b.forget(ctx)
-	next, changes, risky := b.next()
+	s, next, changes := b.next()
 	if !changes {
 		return
 	}
-	if risky {
-		// The table was read before the Leases are read here. So if a member that seems dead renews after
-		// that, it writes the table before it acts, and the write below fails.
+	if s.table.untouched() || len(s.lost()) > 0 {
+		// The next table could take ranges from a member that acts, if the observation were wrong. The current
+		// one was read before the Leases are read here. So if a member that seems dead renews after that, it
+		// writes the table before it acts, and the write below fails.
 		if err := b.look(ctx); err != nil {
 			b.member.tried(ctx, observing, err)
 			return
 		}
-		if next, changes, _ = b.next(); !changes {
+		if s, next, changes = b.next(); !changes {
 			return
 		}
 	}
@@ -181,21 +193,21 @@ func (b *balancer) decide(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	for _, lost := range s.lost() {
+		klog.FromContext(ctx).Info("Sharding: a member is lost: its lease has run out",
+			"group", b.member.config.Group, "lost", lost, "ranges", rangesOf(s.table.of(lost)))
+	}
 	b.current = written
 	b.member.take(written)
 }
 
-// next returns the table that the situation calls for, whether it differs from the current one, and whether
-// it could take ranges from a member that acts, if the observation were wrong.
-func (b *balancer) next() (next table, changes, risky bool) {
+// next returns the situation, the table that it calls for, and whether that differs from the current one.
+func (b *balancer) next() (s situation, next table, changes bool) {
 	s, ready := b.situation()
-	if !ready {
-		return table{}, false, false
+	if ready {
+		next, changes = s.plan()
 	}
-	next, changes = s.plan()
-	takes := func(e entry) bool { return s.dead[e.Owner] }
-	risky = s.table.untouched() || slices.ContainsFunc(s.table.Ranges, takes)
-	return next, changes, risky
+	return s, next, changes
 }
 
 // look reads the members' Leases again, but not the table.
@@ -249,6 +261,14 @@ func (b *balancer) situation() (s situation, ready bool) {
 				newcomers++
 				waited = waited || now.Sub(o.first) >= config.JoinDelay
 			}
+		}
+	}
+	if untouched {
+		select {
+		case <-b.census.done:
+			s.places = b.census.places
+		default:
+			return s, false
 		}
 	}
 	s.settled = newcomers == 0 || waited

@@ -89,6 +89,23 @@ func (v *version) keptBy(owner string, since *version) shard.Ranges {
 	return rangesOf(kept).And(since.rangesOf(owner))
 }
 
+// lostTo returns the members whose ranges the balancer gave to owner, among others, when it replaced the
+// version since: their Leases had run out, so that they lost all. A member that hands over its last range was
+// asked to.
+func (v *version) lostTo(owner string, since *version) (lost []string) {
+	if since == nil || since.lease.UID != v.lease.UID || v.Generation != since.Generation+1 {
+		return nil // Owners may have handed ranges over in between.
+	}
+	for i, e := range since.Ranges {
+		got := shard.Join(since.span(i)).And(v.rangesOf(owner))
+		gave := e.To == owner && e.Part == 0 && len(since.of(e.Owner)) == 1
+		if e.Owner != "" && len(got) > 0 && len(v.of(e.Owner)) == 0 && !gave && !slices.Contains(lost, e.Owner) {
+			lost = append(lost, e.Owner)
+		}
+	}
+	return lost
+}
+
 // read returns the table as the server has it now. The error is NotFound if there is none.
 func (l leases) read(ctx context.Context) (*version, error) {
 	lease, err := l.get(ctx, l.group)

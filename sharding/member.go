@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -186,11 +187,15 @@ func (m *Member) takeLocked(v *version) {
 	}
 	m.refuse(refused)
 	before, after := m.latest.rangesOf(m.config.Identity), v.rangesOf(m.config.Identity)
+	why := fmt.Sprintf("generation %d of the table", v.Generation)
+	if lost := v.lostTo(m.config.Identity, m.latest); len(lost) > 0 {
+		why += ", lost: " + strings.Join(lost, ", ")
+	}
 	m.gained += uint64(len(after.Minus(before)))
 	m.lost += uint64(len(before.Minus(after)))
 	m.caches.follow(after, kept)
 	m.current, m.latest = v, v
-	m.settle(fmt.Sprintf("generation %d of the table", v.Generation))
+	m.settle(why)
 }
 
 // refuse records why the member doesn't take part, nil if it does. The caller holds mu.

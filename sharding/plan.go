@@ -15,6 +15,8 @@ type situation struct {
 	silent map[string]bool
 	// counted are the pieces that each member reports.
 	counted map[string][]piece
+	// places are the hashes that have objects, by the census before the first division.
+	places []piece
 	// settled means that ranges may be moved: each live member has some, or one without any has waited for
 	// JoinDelay.
 	settled bool
@@ -44,6 +46,16 @@ type plan struct {
 	// asked are the members that are asked to hand something over, stuck those that nothing more can be moved
 	// from or to.
 	asked, stuck map[string]bool
+}
+
+// lost returns the members whose ranges the balancer takes, because their Leases have run out.
+func (s situation) lost() (members []string) {
+	for _, e := range s.table.Ranges {
+		if s.dead[e.Owner] && !slices.Contains(members, e.Owner) {
+			members = append(members, e.Owner)
+		}
+	}
+	return members
 }
 
 // plan returns the next table, and whether it differs. Ranges that are free, or whose owners are dead, go to
@@ -142,17 +154,18 @@ func sum(pieces []piece) (objects int) {
 	return objects
 }
 
-// begin divides all hashes equally, because it isn't known yet where the objects are.
+// begin divides all hashes by the census.
 func (p *plan) begin() {
 	takers := slices.DeleteFunc(slices.Clone(p.members), func(member string) bool { return p.silent[member] })
 	if len(takers) == 0 {
 		return
 	}
-	width := lastHash/uint64(len(takers)) + 1 // 0 for one member
 	p.next.Ranges = nil
-	for i, member := range takers {
-		p.next.Ranges = append(p.next.Ranges,
-			entry{First: uint64(i) * width, Owner: member, Token: p.next.Generation})
+	for i, first := range cuts(p.places, len(takers)) {
+		p.next.Ranges = append(p.next.Ranges, entry{First: first, Owner: takers[i], Token: p.next.Generation})
+	}
+	for _, place := range p.places {
+		p.next.Ranges[p.next.at(place.First)].Objects += place.Objects
 	}
 	p.changed = true
 }

@@ -49,6 +49,7 @@ type partial interface {
 	setRanges(shard.Ranges) error
 	partStatus() PartStatus
 	waitForRanges(context.Context, shard.Ranges) error
+	eachNamespace(context.Context, func(string)) error
 }
 
 var errPart = errors.New("the informer has a Part already")
@@ -88,6 +89,15 @@ func (p *Part) WaitFor(ctx context.Context, ranges ...shard.Range) error {
 
 // Status returns the state of the part.
 func (p *Part) Status() PartStatus { return p.core.partStatus() }
+
+// Namespaces counts the server's objects in each namespace, whatever the ranges, by one list of their
+// metadata in pages of 500. The informer needn't run. If its lists aren't streamed (see package listwatch),
+// this list has whole objects.
+func (p *Part) Namespaces(ctx context.Context) (map[string]int, error) {
+	counts := map[string]int{}
+	err := p.core.eachNamespace(ctx, func(namespace string) { counts[namespace]++ })
+	return counts, err
+}
 
 // part is the state behind a Part.
 type part struct {
@@ -157,4 +167,14 @@ func (s *shared[K]) waitForRanges(ctx context.Context, ranges shard.Ranges) erro
 		status := s.core.part.status()
 		return status.Held.Covers(ranges), status.Err
 	})
+}
+
+func (s *shared[K]) eachNamespace(ctx context.Context, each func(namespace string)) error {
+	source, ok := s.core.config.source.(interface {
+		Namespaces(context.Context, func(namespace string)) error
+	})
+	if !ok {
+		return errors.New("the informer's source can't list metadata")
+	}
+	return source.Namespaces(ctx, each)
 }

@@ -80,7 +80,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	noteRequest(req)
 	x.see("")
 	// Transports below this one must not see the exchange.
-	resp, err := t.next.RoundTrip(req.WithContext(during(ctx, nil)))
+	sent := req.WithContext(during(ctx, nil))
+	if call, ok := x.(*metadataCall); ok {
+		call.ask(sent)
+	}
+	resp, err := t.next.RoundTrip(sent)
 	if err != nil {
 		return resp, err
 	}

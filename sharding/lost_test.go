@@ -1,0 +1,80 @@
+package sharding
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+)
+
+// logged returns what is logged while f runs.
+func logged(f func()) string {
+	var text lockedBuffer
+	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&text))))
+	defer klog.SetLogger(logr.Discard())
+	f()
+	return text.String()
+}
+
+// TestLostIsTold: the balancer logs once that a member is lost, and so does each member that gets some of its
+// ranges. A member that leaves isn't lost.
+func TestLostIsTold(t *testing.T) {
+	for crashed := range 3 { // The first member is the balancer.
+		calmly(t, func(t *testing.T, m *model) {
+			orderly := logged(func() {
+				for range 6 {
+					m.join()
+				}
+				m.settled()
+				m.replicas[5].leave()
+				m.settled()
+			})
+			if strings.Contains(orderly, "lost: ") || strings.Contains(orderly, "is lost") {
+				t.Errorf("a member was lost:\n%s", orderly)
+			}
+			lost := m.replicas[crashed].Identity()
+			want := map[string]int{"the balancer": 1}
+			before, _ := m.server.table("bakers")
+			m.server.onWrite(func(after table) {
+				m.wrote(after)
+				for _, r := range before.of(lost) {
+					for i, e := range after.Ranges {
+						if e.Owner != lost && overlap(r.Range, after.span(i)) {
+							want[e.Owner] = 1
+						}
+					}
+				}
+				before = after
+			})
+			text := logged(func() {
+				m.replicas[crashed].crash()
+				bubble.Advance(2 * time.Minute)
+			})
+			m.settled()
+			told := map[string]int{}
+			for line := range strings.Lines(text) {
+				if strings.Contains(line, fmt.Sprintf("lost=%q", lost)) {
+					told["the balancer"]++
+				}
+				for _, r := range m.replicas {
+					if strings.Contains(line, fmt.Sprintf("member=%q", r.Identity())) &&
+						strings.Contains(line, "lost: "+lost) {
+						told[r.Identity()]++
+					}
+				}
+			}
+			if len(want) < 2 || !maps.Equal(told, want) {
+				t.Errorf("%s was lost; told were %v, want %v:\n%s", lost, told,
+					slices.Sorted(maps.Keys(want)), text)
+			}
+		})
+	}
+}
