@@ -110,8 +110,8 @@ func (o Options) build(kinds []*Types, problems *marker.Reporter) {
 		}
 	}
 	for _, t := range kinds {
-		b := builder{Options: o, Types: t, names: names}
-		b.kind(problems)
+		b := builder{Options: o, Types: t, names: names, problems: problems}
+		b.kind()
 		if t.Schema.PreserveUnknown {
 			problems.Warnf(t.Schema.Pos, "%s has fields that no type can have, as"+
 				" x-kubernetes-preserve-unknown-fields is set for the whole object; clients that update it drop"+
@@ -124,10 +124,11 @@ func (o Options) build(kinds []*Types, problems *marker.Reporter) {
 type builder struct {
 	Options
 	*Types
-	names nameSet
+	names    nameSet
+	problems *marker.Reporter
 }
 
-func (b *builder) kind(problems *marker.Reporter) {
+func (b *builder) kind() {
 	root := b.Schema
 	own := slices.DeleteFunc(slices.Clone(root.Properties), func(p Property) bool {
 		return slices.Contains([]string{"apiVersion", "kind", "metadata"}, p.Name)
@@ -136,7 +137,7 @@ func (b *builder) kind(problems *marker.Reporter) {
 	for _, p := range own {
 		switch {
 		case !validTag(p.Name):
-			problems.Errorf(p.Pos, "%q of %s can't be a field: no Go tag can have the name", p.Name, b.Kind)
+			b.problems.Errorf(p.Pos, "%q of %s can't be a field: no Go tag can have the name", p.Name, b.Kind)
 		default:
 			b.Fields = append(b.Fields, b.field(root, p, b.Kind, "", names[p.Name]))
 		}
@@ -202,8 +203,12 @@ func (b *builder) typeOf(s *Schema, property, name, path string) string {
 	case "object":
 		return b.object(s, property, name, path)
 	case "integer":
-		if s.Format == "int32" {
+		switch s.Format {
+		case "int32":
 			return "int32"
+		case "uint64":
+			b.problems.Warnf(s.Pos, "%s of %s has the format uint64 and becomes an int64, which has no values above "+
+				"9223372036854775807", path, b.Kind)
 		}
 		return "int64"
 	case "number":

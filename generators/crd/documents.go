@@ -18,6 +18,11 @@ func (r *reader) documents(text []byte) []value {
 	var docs []value
 	text = withoutSurrogates(text)
 	nodes, err := parse(text)
+	if line := templateLine(text, nodes, err); line > 0 {
+		r.Errorf(token.Position{Filename: r.file, Line: line, Column: 1}, "it is a template of Helm, not YAML; "+
+			"import what Helm makes of it: helm template CHART | kubewright import -")
+		return nil
+	}
 	for _, node := range nodes {
 		docs = append(docs, value{Node: node, r: r}.resolve())
 	}
@@ -29,6 +34,40 @@ func (r *reader) documents(text []byte) []value {
 			"the file is empty; did the command that wrote it fail?")
 	}
 	return docs
+}
+
+// templateLine returns the line of the first action of a Helm template, 0 if the text isn't one. Actions in
+// comments and descriptions don't count: there the text is YAML nevertheless.
+func templateLine(text []byte, nodes []*yaml.Node, err error) int {
+	if err != nil {
+		number := 0
+		for line := range bytes.Lines(text) {
+			number++
+			if comment, _, _ := bytes.Cut(line, []byte("#")); bytes.Contains(comment, []byte("{{")) {
+				return number
+			}
+		}
+	}
+	for _, node := range nodes {
+		if line := templateNode(node); line > 0 {
+			return line
+		}
+	}
+	return 0
+}
+
+// templateNode returns the line of a value like {{ .Values.name }}, which YAML takes for a mapping with a
+// mapping as its key, 0 if there is none.
+func templateNode(node *yaml.Node) int {
+	if node.Kind == yaml.MappingNode && len(node.Content) > 0 && node.Content[0].Kind == yaml.MappingNode {
+		return node.Line
+	}
+	for _, inner := range node.Content {
+		if line := templateNode(inner); line > 0 {
+			return line
+		}
+	}
+	return 0
 }
 
 // parse returns the documents of a text that aren't empty, up to the first error.

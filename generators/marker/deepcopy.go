@@ -67,6 +67,9 @@ func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
 			}
 			byValue = cmp.Or(byValue, value, "false")
 			c.ByValue = byValue == "true"
+		case copyTag + ":false", copyTag + ":true":
+			value := strings.TrimPrefix(name, copyTag+":")
+			p.Warnf(tag.Pos, "+%s has no effect; write +%s=%s", name, copyTag, value)
 		case objectCopyTag, objectRootTag:
 			p.kubebuilder(&c, tag, name, value)
 		default:

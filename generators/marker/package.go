@@ -79,6 +79,8 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 			if strings.Trim(value, groupLetters) != "" {
 				p.StrictErrorf(tag.Pos,
 					"group name %q is not a DNS name; put nothing else on the line of a tag", value)
+			} else if strings.Contains(value, "_") {
+				p.Warnf(tag.Pos, "group name %q has an underscore, which no API server accepts; write a dash", value)
 			}
 		case "groupGoName":
 			switch {

@@ -266,6 +266,7 @@ func (a *applyReader) check(model *Apply) {
 			a.checkEmbedded(t.Type, model.Types)
 		}
 		a.checkNames(p)
+		a.checkTags(p)
 		for i, t := range p.Types[1:] {
 			if other := p.Types[i]; other.File == t.File {
 				a.Errorf(t.Pos,

@@ -303,11 +303,13 @@ func (c *checker) empty(api *API, packages []*candidate) {
 		}
 	}
 	kinds := 0
-	helped := slices.ContainsFunc(c.hubs, func(p *candidate) bool { return p.helped })
+	made := len(api.Copies)+len(api.Registrations)+len(api.Defaults) > 0
 	for _, p := range packages {
 		kinds += len(p.kinds)
-		if p.helped {
-			helped = true
+		if p.only {
+			kinds++ // its client
+		}
+		if p.helped || p.only {
 			continue // the code in the package is reason enough to name it
 		}
 		if len(p.kinds) == 0 && !p.wildcard && !applied[p.pkg] && (c.cfg.Strict || p.input.Explicit) {
@@ -325,7 +327,7 @@ func (c *checker) empty(api *API, packages []*candidate) {
 	if kinds > 0 || len(packages)+len(c.hubs) == 0 || c.Problems.Fatal() {
 		return
 	}
-	if helped {
+	if made {
 		registers := func(p *candidate) bool { return p.registers }
 		if i := slices.IndexFunc(packages, registers); i >= 0 && c.cfg.Strict && c.cfg.has(Clients) {
 			c.Warnf(packages[i].pkg.Pos, "no type in these packages has +genclient, so there are no clients; add "+

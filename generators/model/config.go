@@ -92,7 +92,7 @@ func (c *Config) wants(p *candidate) bool {
 		p.pkg.Informer && c.has(Informers)) {
 		return false
 	}
-	return len(p.kinds) > 0 || p.input.Explicit && !c.Strict
+	return len(p.kinds) > 0 || p.input.Explicit && !c.Strict || p.only
 }
 
 // wantsApply reports whether a package gets apply configurations.

@@ -17,22 +17,37 @@ type copyPlanner struct {
 	made map[string]bool
 	// methods caches declaredCopies.
 	methods map[*source]map[string]bool
-	// pos is the position of the current field or type, what its description.
+	// root is the package of the current type, pos the position of the current field or type, what its
+	// description.
+	root *source
 	pos  token.Pos
 	what string
+	// refused are the position and the description of the last field or type with an error, which gets no
+	// second one.
+	refused struct {
+		pos  token.Pos
+		what string
+	}
 	// depth counts the types that enclose the current one.
 	depth int
 }
 
 // refuse reports a type that upstream refuses, too.
-func (c *copyPlanner) refuse(format string, args ...any) {
-	c.Errorf(c.fset.Position(c.pos), "%s", c.what+" "+fmt.Sprintf(format, args...))
-}
+func (c *copyPlanner) refuse(format string, args ...any) { c.report(false, format, args...) }
 
 // doubt reports a type for which upstream generates code that doesn't compile, or that copies only
 // in part.
-func (c *copyPlanner) doubt(format string, args ...any) {
-	c.StrictErrorf(c.fset.Position(c.pos), "%s", c.what+" "+fmt.Sprintf(format, args...))
+func (c *copyPlanner) doubt(format string, args ...any) { c.report(!c.cfg.Strict, format, args...) }
+
+// report reports a problem of the current field or type, unless it has an error already.
+func (c *copyPlanner) report(warning bool, format string, args ...any) {
+	if c.refused.pos == c.pos && c.refused.what == c.what {
+		return
+	}
+	if !warning {
+		c.refused.pos, c.refused.what = c.pos, c.what
+	}
+	c.Report(warning, c.fset.Position(c.pos), "%s", c.what+" "+fmt.Sprintf(format, args...))
 }
 
 // maxCopyDepth limits how deep types may be nested.
@@ -72,7 +87,7 @@ func (c *copyPlanner) copyOf(s *shape) *Copy {
 	case pointerForm:
 		return c.pointerOf(s)
 	}
-	c.refuse("can't be copied; %s", adviceByHand)
+	c.unsupported(s)
 	return nil
 }
 
@@ -82,8 +97,12 @@ func (c *copyPlanner) structOf(s *shape) *Copy {
 	typ := c.what
 	defer func() { c.what = typ }()
 	for _, f := range s.fields() {
-		// The fields are in another package only if the type is declared as a struct of that package.
-		c.pos, c.what = f.pos, fmt.Sprintf("field %s of %s", f.name, typ)
+		c.what = fmt.Sprintf("field %s of %s", f.name, typ)
+		// The fields are in another package only if the type is declared as a struct of that package, which
+		// may be in another module.
+		if s.at.pkg == c.root || s.at.pkg.main {
+			c.pos = f.pos
+		}
 		elem, needed := c.field(c.of(s.at, f.expr))
 		if needed && f.name != "_" { // memory that a blank field shares is out of reach
 			plan.Fields = append(plan.Fields, CopyField{f.name, elem})
@@ -210,6 +229,9 @@ func (c *copyPlanner) unsupported(s *shape) {
 	case s.missing != "":
 		c.refuse("is of type %s.%s, whose package can't be found; go get it, so that it is known how to "+
 			"copy the type", s.missing, s.name.Name)
+	case s.unimported != "":
+		pkg, _, _ := strings.Cut(s.unimported, ".")
+		c.refuse("is of type %s, and its file imports no package %s; add the import", s.unimported, pkg)
 	case s.form == unknownForm:
 		c.refuse("is of type %s, which package %s doesn't declare", s.name.Name, s.name.Path)
 	case s.form == parameterForm:
@@ -271,11 +293,33 @@ func (c *copyPlanner) interfaceHas(s *shape, method string, hops int) bool {
 // written returns how to write a type in generated code.
 func (c *copyPlanner) written(s *shape) *Expr {
 	e, ok := c.typeExpr(s)
+	if u := c.unimported(s); !ok && u != nil {
+		c.unsupported(u)
+		return &Expr{Form: Literal, Text: "any"}
+	}
 	if !ok {
 		c.refuse("has an anonymous struct or array in its type; declare it as a type of its own")
 		return &Expr{Form: Literal, Text: "any"}
 	}
 	return e
+}
+
+// unimported returns the part of a type whose package isn't imported, nil if there is none.
+func (c *copyPlanner) unimported(s *shape) *shape {
+	switch {
+	case s.unimported != "":
+		return s
+	case s.name.Name != "":
+		return nil
+	case s.form == mapForm:
+		if u := c.unimported(c.key(s)); u != nil {
+			return u
+		}
+		return c.unimported(c.elem(s))
+	case s.form.reference(), s.form == arrayForm:
+		return c.unimported(c.elem(s))
+	}
+	return nil
 }
 
 // needs reports a type without the method that the copy of a value calls.
@@ -284,6 +328,9 @@ func (c *copyPlanner) needs(s *shape, method string) {
 	case s.name.Name == "":
 		c.doubt("is an anonymous struct that an assignment doesn't copy; declare it as a type of its own")
 	case s.known != nil && !s.known.bare, c.hasCopy(s, method):
+	case s.at.pkg != nil && s.at.pkg != c.root && !s.at.pkg.main && !token.IsExported(s.name.Name):
+		c.doubt("is of type %s of package %s, which has no %s; %s", s.name.Name, s.name.Path, method,
+			adviceByHand)
 	case s.at.pkg != nil && !token.IsExported(s.name.Name):
 		c.doubt("is of type %s, which has no %s as only exported types get one; export it, or write "+
 			"that by hand", s.name.Name, method)

@@ -254,6 +254,9 @@ func (r *copyReader) interfaces(s *shape, t *CopyType, interfaces []marker.CopyI
 		t.Imports = append(t.Imports, i.Path)
 		intf := r.foreign(name, nil)
 		switch {
+		case !strings.Contains(i.Path, "/") && intf.form != interfaceForm:
+			r.Errorf(i.Pos, "%s is no import path; write the whole one, as in %s.%s", i.Path,
+				r.importOf(s.at.pkg, i), i.Name)
 		case intf.missing != "":
 			r.Errorf(i.Pos, "package %s of the interface %s can't be found; go get it", i.Path, i.Name)
 		case intf.form != interfaceForm || intf.name != name:
@@ -273,13 +276,26 @@ func (r *copyReader) interfaces(s *shape, t *CopyType, interfaces []marker.CopyI
 	})
 }
 
+// importOf returns the import path that the files of a package have for the package that an interface names.
+func (r *copyReader) importOf(src *source, i marker.CopyInterface) string {
+	for _, f := range src.files {
+		if f.syntax == nil {
+			continue
+		}
+		if path := r.importPath(f, i.Path); path != "" && path != i.Path {
+			return path
+		}
+	}
+	return "k8s.io/apimachinery/pkg/runtime"
+}
+
 // plan sets Body.
 func (r *copyReader) plan(src *source, t *CopyType) {
 	if !t.Into || t.FromCopy {
 		return
 	}
 	name := t.bare()
-	r.pos, r.what = src.types[name].spec.Name.Pos(), "type "+name
+	r.root, r.pos, r.what = src, src.types[name].spec.Name.Pos(), "type "+name
 	t.Body = r.copyOf(r.declared(src, name, nil))
 }
 

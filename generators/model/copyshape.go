@@ -46,6 +46,8 @@ type shape struct {
 	// text is how to write a literal type that has no parts; missing is the import path of a package
 	// that can't be found, for an unknown type.
 	text, missing string
+	// unimported is the name of a type whose package the file doesn't import.
+	unimported string
 }
 
 // place is where a type expression is written, with the arguments of its type parameters.
@@ -165,7 +167,13 @@ func (r *shapes) of(at place, expr ast.Expr) *shape {
 		if !ok {
 			break
 		}
-		if path := r.read.importPath(at.file, x.Name); path != "" && path != "unsafe" && path != "C" {
+		switch path := r.read.importPath(at.file, x.Name); path {
+		case "unsafe", "C":
+		case "":
+			s := literal(unsupportedForm)
+			s.unimported = x.Name + "." + e.Sel.Name
+			return s
+		default:
 			return r.foreign(TypeName{path, e.Sel.Name}, nil)
 		}
 	case *ast.IndexExpr:
@@ -222,7 +230,7 @@ func (r *shapes) generic(at place, typ ast.Expr, args ...ast.Expr) *shape {
 
 // foreign returns the shape of a type of another package, which is read unless the type is known.
 func (r *shapes) foreign(name TypeName, args []*shape) *shape {
-	if _, read := r.read.byPath[name.Path]; !read {
+	if r.read.byPath[name.Path] == nil { // it wasn't read, or can't be found
 		if known := knownCopies[name]; known != nil {
 			return &shape{form: known.form, name: name, known: known}
 		}
@@ -260,6 +268,7 @@ func (r *shapes) declared(src *source, name string, args []*shape) *shape {
 		u = r.declared(r.read.byPath[u.name.Path], u.name.Name, nil)
 	}
 	s.form, s.at, s.expr, s.basic, s.missing = u.form, u.at, u.expr, u.basic, u.missing
+	s.unimported = u.unimported
 	s.methods = r.methodsOf(src, name)
 	return s
 }

@@ -60,6 +60,22 @@ func (r *kindReader) checkInternal(p *candidate, kind *Kind, st *structType) {
 	}
 }
 
+// checkSpecAndStatus reports a Spec or a Status whose key in JSON is its Go name: servers look for the fields
+// spec and status, and treat the latter as a subresource.
+func (r *kindReader) checkSpecAndStatus(p *candidate, name string, st *structType) {
+	if st.pkg != p.src || slices.Contains(p.src.methods[name], "MarshalJSON") {
+		return
+	}
+	for _, field := range st.fields {
+		for _, n := range field.Names {
+			if key, _ := jsonKey(field); key == "" && (n.Name == "Spec" || n.Name == "Status") {
+				r.StrictErrorf(r.fset.Position(n.Pos()), "the field %s of %s has no key in JSON, so servers won't find "+
+					"it; write `json:\"%s,omitempty\"`", n.Name, name, strings.ToLower(n.Name))
+			}
+		}
+	}
+}
+
 // plainName is the name of a field that is declared alone; an embedded field has the name
 // of its type.
 func plainName(field *ast.Field) string {

@@ -33,7 +33,12 @@ func (r *kindReader) readPackage(p *candidate) {
 	}
 	p.pkg.Pos = p.position(r.base)
 	(&linter{r.session}).lint(p)
+	if !p.pkg.HasAddToScheme && r.nestedModule(p) != "" {
+		r.nested[p.src] = true
+	}
 	tags := r.readKinds(p)
+	r.checkOnly(p)
+	r.checkExcluded(p)
 	r.checkDefinitions(p, tags)
 	r.checkBare(p)
 	r.checkOptOuts(p)
@@ -44,7 +49,9 @@ func (r *kindReader) readPackage(p *candidate) {
 	// checkRegisteredTypes can only warn.
 	if r.cfg.wants(p) && p.pkg.Client && !p.pkg.HasAddToScheme {
 		advice := "declare it in a register.go"
-		if r.cfg.Strict && p.own() && !p.tags.HasGroupName {
+		if module := r.nestedModule(p); module != "" {
+			advice = "generate it in its own module first: " + module
+		} else if r.cfg.Strict && p.own() && !p.tags.HasGroupName {
 			advice = "write // +groupName=GROUP in doc.go, and it is generated, or " + advice
 		}
 		r.GeneratorErrorf(Clients, p.pkg.Pos,
@@ -214,13 +221,14 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 	}
 	status := st.field("Status")
 	kind.HasStatus = status != nil && !client.NoStatus
-	// Without a tag the key is "Status", which is not the one that servers treat as a
-	// subresource. Hub types have no tags and are never encoded.
-	if kind.HasStatus && !kind.hub && len(status.Names) > 0 && !strings.Contains(tagText(status), "json") {
-		r.Warnf(r.fset.Position(status.Pos()),
-			"the field Status of %s has no json tag, so servers won't find it; add "+
-				"`json:\"status,omitempty\"`",
-			name)
+	if !kind.hub {
+		r.checkSpecAndStatus(p, name, st)
+	}
+	if field := st.field("ObjectMeta"); field != nil && len(field.Names) == 0 && st.pkg == p.src {
+		if _, pointer := field.Type.(*ast.StarExpr); pointer {
+			r.Warnf(r.fset.Position(field.Pos()), "the ObjectMeta of %s is a pointer, which is nil in a new object, "+
+				"so that its methods panic; embed metav1.ObjectMeta itself", name)
+		}
 	}
 	for _, verb := range marker.Verbs() {
 		kind.Verb[verb.Name] = client.HasVerb(verb.Name) && (kind.HasStatus || !verb.Status)
@@ -265,6 +273,13 @@ func (r *kindReader) checkList(p *candidate, kind *Kind) {
 			"type %s has no field Items; add Items []%s", list, kind.Name)
 	}
 	r.checkObject(decl, st, Clients|Informers, runtimeMethods...)
+	root := holder{p.src, list, st}
+	if found, _ := r.selects(root, "GetListMeta"); found == selectsNothing && !decl.spec.Assign.IsValid() {
+		if found, _ := r.selects(root, "GetContinue"); found == selectsNothing {
+			r.StrictErrorf(r.at(decl.spec), "type %s has no ListMeta, so clients don't see the version of a list, "+
+				"nor that it has more pages; embed metav1.ListMeta with `json:\"metadata,omitempty\"`", list)
+		}
+	}
 	r.checkItems(p, kind, list, st)
 	if !kind.hub {
 		r.checkKeys(p, list, st)

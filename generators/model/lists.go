@@ -2,6 +2,7 @@ package model
 
 import (
 	"go/ast"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -45,6 +46,7 @@ func (s *session) checkMerging(p *candidate) {
 
 // checkMarkers checks the markers above a type or a field.
 func (s *session) checkMarkers(p *source, f *file, typ ast.Expr, groups ...*ast.CommentGroup) {
+	s.checkListType(p, f, typ, groups...)
 	for _, group := range groups {
 		if group == nil || !mentions(group, "listType", "listMapKey", "mapType", "structType") {
 			continue
@@ -65,6 +67,96 @@ func (s *session) checkMarkers(p *source, f *file, typ ast.Expr, groups ...*ast.
 			}
 		}
 	}
+}
+
+// checkListType reports lists that are merged by key and have none, and types that are no lists and are
+// merged like one.
+func (s *session) checkListType(p *source, f *file, typ ast.Expr, groups ...*ast.CommentGroup) {
+	tags := marker.Scan(s.fset, groups...)
+	i := slices.IndexFunc(tags, func(t marker.Tag) bool {
+		return t.Name == "listType" && (t.Value == "map" || t.Value == "set")
+	})
+	if i < 0 {
+		return
+	}
+	tag := tags[i]
+	isKey := func(t marker.Tag) bool { return strings.TrimPrefix(t.Name, "k8s:") == "listMapKey" }
+	elem, list, known := s.listElem(p, f, typ)
+	switch {
+	case known && !list:
+		s.StrictErrorf(tag.Pos, "+%s is above something that is no list; remove it", tag.Text)
+	case known && tag.Value == "map" && s.scalar(elem):
+		s.StrictErrorf(tag.Pos, "+listType=map is above a list whose elements are no objects, and have no keys; "+
+			"write +listType=set or +listType=atomic")
+	case tag.Value == "map" && !slices.ContainsFunc(tags, isKey):
+		s.StrictErrorf(tag.Pos, "+listType=map has no key, by which elements are merged; write +listMapKey=name "+
+			"below it, with the key of a field of the elements, or +listType=atomic")
+	}
+}
+
+// listElem returns the elements of a list. known is false if it isn't known whether a type is a list.
+func (s *session) listElem(p *source, f *file, typ ast.Expr) (elem shapeAt, list, known bool) {
+	for range maxHops {
+		switch t := typ.(type) {
+		case *ast.StarExpr:
+			typ = t.X
+			continue
+		case *ast.ParenExpr:
+			typ = t.X
+			continue
+		case *ast.ArrayType:
+			return shapeAt{p, f, t.Elt}, true, true
+		case *ast.StructType, *ast.MapType:
+			return shapeAt{}, false, true
+		}
+		ref, ok := s.refer(p, f, typ)
+		if !ok {
+			return shapeAt{}, false, false
+		}
+		if ref.Path != p.path {
+			if p = s.declaring(ref); p == nil {
+				return shapeAt{}, false, false
+			}
+		}
+		decl := p.typ(ref.Name)
+		switch {
+		case decl == nil: // a predeclared type, or a type parameter
+			return shapeAt{}, false, types.Universe.Lookup(ref.Name) != nil && ref.Name != "any"
+		case decl.spec.TypeParams != nil:
+			return shapeAt{}, false, false
+		case slices.Contains(p.methods[ref.Name], "MarshalJSON"):
+			return shapeAt{}, false, false
+		}
+		f, typ = decl.file, decl.spec.Type
+	}
+	return shapeAt{}, false, false
+}
+
+// shapeAt is a type expression and where it is written.
+type shapeAt struct {
+	pkg  *source
+	file *file
+	expr ast.Expr
+}
+
+// scalar reports whether a type is certainly a predeclared one, or declared as one.
+func (s *session) scalar(at shapeAt) bool {
+	p, f, typ := at.pkg, at.file, at.expr
+	for range maxHops {
+		if _, ok := typ.(*ast.Ident); !ok {
+			return false
+		}
+		ref, _ := s.refer(p, f, typ)
+		decl := p.typ(ref.Name)
+		if decl == nil {
+			return types.Universe.Lookup(ref.Name) != nil && ref.Name != "any"
+		}
+		if decl.spec.TypeParams != nil {
+			return false
+		}
+		f, typ = decl.file, decl.spec.Type
+	}
+	return false
 }
 
 // oneOf joins words by commas and "or".
@@ -90,7 +182,7 @@ func (s *session) elementKeys(p *source, f *file, typ ast.Expr) (keys []string, 
 				elem = star.X
 			}
 			st, _ := s.structOf(p, f, elem)
-			if st == nil {
+			if st == nil || !st.hasJSON() { // internal types have no keys
 				return nil, false
 			}
 			return s.structKeys(st, 0)
@@ -111,6 +203,12 @@ func (s *session) elementKeys(p *source, f *file, typ ast.Expr) (keys []string, 
 		f, typ = decl.file, decl.spec.Type
 	}
 	return nil, false
+}
+
+// hasJSON reports whether a field has a json tag.
+func (st *structType) hasJSON() bool {
+	tagged := func(f *ast.Field) bool { return strings.Contains(tagText(f), "json:") }
+	return slices.ContainsFunc(st.fields, tagged)
 }
 
 // structKeys returns the keys in JSON of a struct, those of inlined structs included.

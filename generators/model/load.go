@@ -94,6 +94,8 @@ type session struct {
 	cfg *Config
 	*sources
 	marker.Reporter
+	// nested are packages whose registration is to be generated in another module first.
+	nested map[*source]bool
 	// copied are the DeepCopy methods that this run generates, as "path.Type.Method", replaced the files that it
 	// writes them to.
 	copied   map[string]bool
@@ -120,6 +122,9 @@ type candidate struct {
 	pkg           *Package
 	kinds         []*Kind
 	bare          []*Kind // the kinds without ObjectMeta
+	// only is true for a package without kinds and with a +genclient that no type owns: its group gets a client
+	// without methods.
+	only bool
 	// internal is true for hub types; see Version.Internal.
 	internal bool
 	// registers is true if generated code registers the types, helped if any code is
@@ -148,7 +153,8 @@ func newSession(ctx context.Context, cfg Config) *session {
 	fset := token.NewFileSet()
 	return &session{cfg: &cfg, Reporter: marker.Reporter{Strict: cfg.Strict},
 		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: fset, buildTag: tag,
-			byPath: map[string]*source{}, found: map[string]listed{}, standIns: standIns(fset)}}
+			byPath: map[string]*source{}, found: map[string]listed{}, standIns: standIns(fset)},
+		nested: map[*source]bool{}}
 }
 
 // GeneratorErrorf reports input that breaks the output of some generators only. It

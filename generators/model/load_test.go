@@ -109,7 +109,7 @@ func objects(files []txtar.File) []txtar.File {
 			if methods[name] == "" {
 				methods[name] = "package " + syntax.Name.Name + "\n"
 			}
-			for _, method := range []string{"GetObjectKind", "DeepCopyObject"} {
+			for _, method := range []string{"GetObjectKind", "GetListMeta", "DeepCopyObject"} {
 				methods[name] += "func (in *" + spec.Name.Name + ") " + method + "() {}\n"
 			}
 			return false

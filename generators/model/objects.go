@@ -25,8 +25,8 @@ var (
 var promotedMethods = map[string][]string{
 	"TypeMeta":   {"GetObjectKind"},
 	"ObjectMeta": metaMethods,
-	"ListMeta": {"GetResourceVersion", "SetResourceVersion", "GetSelfLink", "SetSelfLink", "GetContinue",
-		"SetContinue", "GetRemainingItemCount", "SetRemainingItemCount"},
+	"ListMeta": {"GetListMeta", "GetResourceVersion", "SetResourceVersion", "GetSelfLink", "SetSelfLink",
+		"GetContinue", "SetContinue", "GetRemainingItemCount", "SetRemainingItemCount"},
 }
 
 // copyObjectTag is the tag for a DeepCopyObject.
@@ -153,7 +153,7 @@ func (s *session) checkObject(decl *typeDecl, st *structType, broken Generators,
 		case found == selectsTwo:
 			s.brokenf(broken, s.at(decl.spec), "%s gets %s from two embedded types, so that it has none, and is "+
 				"no object; remove one of the two", what, method)
-		case found == selectsMethod:
+		case found == selectsMethod, s.nested[decl.pkg]: // what generates it in its module is reported
 		case method == "DeepCopyObject":
 			s.brokenf(broken, s.at(decl.spec), "%s has no DeepCopyObject, without which it is no object, and "+
 				"nothing generates one here; write "+copyObjectTag+" above it, or run what generates it first", what)

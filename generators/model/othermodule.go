@@ -37,6 +37,15 @@ func inOtherModule(ctx context.Context, dir, pattern string) string {
 		path.Join(importPath, wildcard))
 }
 
+// nestedModule returns the command that generates the helpers of a package in another module on this disk, ""
+// for a package of the main module or of a downloaded one.
+func (s *session) nestedModule(p *candidate) string {
+	if m := p.listed.Module; s.cfg.Strict && !p.own() && m.Replace != nil && m.Replace.Version == "" {
+		return "in " + relativeTo(s.cfg.Dir, m.Dir) + ", kubewright generate ./..."
+	}
+	return ""
+}
+
 // inNestedModule is inOtherModule for the modules below a pattern that matches no packages, as
 // ... doesn't go into other modules.
 func inNestedModule(ctx context.Context, dir, pattern string) string {

@@ -53,21 +53,10 @@ func mentions(group *ast.CommentGroup, words ...string) bool {
 // those silently.
 func (s *session) typeTags(f *file) map[string][]marker.Tag {
 	index := newComments(s.fset, f.syntax)
-	tags := map[string][]marker.Tag{}
 	owned := map[*ast.CommentGroup]bool{}
-	for _, decl := range f.syntax.Decls {
-		gen, ok := decl.(*ast.GenDecl)
-		if !ok || gen.Tok != token.TYPE {
-			continue
-		}
-		for _, spec := range gen.Specs {
-			name := spec.(*ast.TypeSpec).Name
-			closest, second := index.of(name.Pos())
-			owned[closest], owned[second] = true, true
-			if found := marker.Scan(s.fset, second, closest); len(found) > 0 {
-				tags[name.Name] = found
-			}
-		}
+	tags := ownedTags(s.fset, f.syntax, func(group *ast.CommentGroup) { owned[group] = true })
+	for group := range owned {
+		s.checkTabs(group)
 	}
 	// Field comments and the like. A tag there is most likely one that lost its type.
 	for _, group := range f.syntax.Comments {
@@ -98,6 +87,41 @@ func (s *session) typeTags(f *file) map[string][]marker.Tag {
 		}
 	}
 	return tags
+}
+
+// ownedTags returns the tags of each type of a file, and calls visit for the comments that types own.
+func ownedTags(fset *token.FileSet, f *ast.File, visit func(*ast.CommentGroup)) map[string][]marker.Tag {
+	index := newComments(fset, f)
+	tags := map[string][]marker.Tag{}
+	for _, decl := range f.Decls {
+		gen, ok := decl.(*ast.GenDecl)
+		if !ok || gen.Tok != token.TYPE {
+			continue
+		}
+		for _, spec := range gen.Specs {
+			name := spec.(*ast.TypeSpec).Name
+			closest, second := index.of(name.Pos())
+			visit(closest)
+			visit(second)
+			if found := marker.Scan(fset, second, closest); len(found) > 0 {
+				tags[name.Name] = found
+			}
+		}
+	}
+	return tags
+}
+
+// checkTabs warns of client tags behind a tab, which gengo doesn't see: it trims blanks only.
+func (s *session) checkTabs(group *ast.CommentGroup) {
+	if group == nil || !mentions(group, "genclient") {
+		return
+	}
+	seen := marker.Scan(s.fset, group)
+	for _, tag := range marker.ScanPackage(s.fset, group) {
+		if marker.IsClientTag(tag.Name) && !slices.Contains(seen, tag) {
+			s.Warnf(tag.Pos, "a tab hides +%s; write a blank in its place", tag.Name)
+		}
+	}
 }
 
 // following returns the first exported struct that is declared after a comment, "" if there is

@@ -325,6 +325,7 @@ func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList)
 		if ref, ok := r.refer(p, f, e); ok {
 			return &Expr{Name: TypeName{ref.Path, ref.Name}}
 		}
+		return &Expr{Form: Literal, Text: "any"} // its package isn't imported, which the compiler reports
 	// An empty struct or interface can be written in any file. A literal type with fields
 	// or methods may refer to packages, so it becomes "any".
 	case *ast.StructType:
