@@ -72,6 +72,17 @@ func (s streaming) Written(namespace string, after uint64) (listwatch.Written, b
 	return listwatch.Written{}, false
 }
 
+// WrittenSince is Written for a client that numbers its writes.
+func (s streaming) WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool) {
+	client, _ := s.lists.(interface{ inner() (any, reflect.Type) }).inner()
+	if numbering, ok := client.(interface {
+		WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool)
+	}); ok {
+		return numbering.WrittenSince(namespace, restored, after)
+	}
+	return s.Written(namespace, after)
+}
+
 // streamed returns c as a client that streams, if it is client-go's own client of the type, or if it
 // implements listwatch.Streaming. Wrappers and fakes may change what they list, so informers call
 // their methods instead.

@@ -113,8 +113,14 @@ func (c *untyped) DeleteCollection(
 
 // Written returns the writes that were made through the client, see [listwatch.Writing].
 func (c *untyped) Written(namespace string, after uint64) (listwatch.Written, bool) {
+	return c.WrittenSince(namespace, 0, after)
+}
+
+// WrittenSince is like Written, without the writes and deletions up to the sequence number restored: the
+// cache that asks shows them, or a restore of the server has undone them.
+func (c *untyped) WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool) {
 	if c.at.writes == nil {
 		return listwatch.Written{}, false
 	}
-	return c.at.writes.of(c.at.resource).since(c.at.namespace, namespace, after), true
+	return c.at.writes.of(c.at.resource).since(c.at.namespace, namespace, restored, after), true
 }

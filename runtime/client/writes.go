@@ -16,7 +16,7 @@ import (
 
 const (
 	// keepNamespaces is the largest number of namespaces of a resource that have a
-	// version of their own. If there are more, the half with the older versions share one.
+	// history of their own. If there are more, the half with the older writes share one.
 	keepNamespaces = 1024
 	// keepDeletions is the largest number of recorded deletions of a resource.
 	keepDeletions = 1024
@@ -45,16 +45,21 @@ type written struct {
 	resource string
 
 	mu sync.Mutex
-	// versions has the highest version of each namespace, with the key "" for
-	// cluster-scoped objects. highest is the highest of all.
-	versions map[string]string
-	highest  string
-	// before is at least the highest version of the namespaces that are no longer in
-	// versions.
-	before string
-	// deletions are the last deletions, in order. sequence is the number of the last.
-	deletions []listwatch.Deletion
+	// versions has the history of each namespace, with the key "" for cluster-scoped objects.
+	// all is the history of all.
+	versions map[string]history
+	all      history
+	// before is the history of the namespaces that are no longer in versions.
+	before history
+	// deletions are the last deletions, in order. sequence is the number of the last write or deletion.
+	deletions []deletion
 	sequence  uint64
+}
+
+// deletion is a deletion, with what was written in its namespace before.
+type deletion struct {
+	listwatch.Deletion
+	earlier history
 }
 
 // RememberIn makes a client record its writes in w. Clients of other resources of the same group version may
@@ -108,7 +113,7 @@ func (w *Writes) of(resource string) *written {
 			return known
 		}
 	}
-	known := &written{resource: resource, versions: map[string]string{}}
+	known := &written{resource: resource, versions: map[string]history{}}
 	w.resources = append(w.resources, known)
 	return known
 }
@@ -116,27 +121,31 @@ func (w *Writes) of(resource string) *written {
 func (k *written) version(namespace, version string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.versions[namespace] = later(k.versions[namespace], version)
-	k.highest = later(k.highest, version)
+	k.sequence++
+	w := write{k.sequence, version}
+	k.versions[namespace] = k.versions[namespace].with(w)
+	k.all = k.all.with(w)
 	if len(k.versions) > keepNamespaces {
 		k.forget()
 	}
 }
 
-// forget makes the half of the namespaces with the older versions share the version before.
+// forget makes the half of the namespaces with the older writes share the history before.
 // The caller holds mu.
 func (k *written) forget() {
-	all := make([]string, 0, len(k.versions))
-	for _, version := range k.versions {
-		all = append(all, version)
+	lasts := make([]uint64, 0, len(k.versions))
+	for _, h := range k.versions {
+		lasts = append(lasts, h.last())
 	}
-	slices.SortFunc(all, compare)
-	k.before = later(k.before, all[len(all)/2])
-	for namespace, version := range k.versions {
-		if compare(version, k.before) <= 0 {
+	slices.Sort(lasts)
+	shared := slices.Clone(k.before)
+	for namespace, h := range k.versions {
+		if h.last() <= lasts[len(lasts)/2] {
+			shared = append(shared, h...)
 			delete(k.versions, namespace)
 		}
 	}
+	k.before = merged(shared)
 }
 
 func (k *written) deletion(namespace, name string, uid types.UID) {
@@ -147,52 +156,48 @@ func (k *written) deletion(namespace, name string, uid types.UID) {
 		// Dropping half at a time spreads the cost of moving the rest over many deletions.
 		k.deletions = slices.Delete(k.deletions, 0, keepDeletions/2)
 	}
-	k.deletions = append(k.deletions, listwatch.Deletion{
+	k.deletions = append(k.deletions, deletion{listwatch.Deletion{
 		Sequence:  k.sequence,
 		Namespace: namespace,
 		Name:      name,
 		UID:       uid,
-		After:     k.in(namespace),
-	})
+	}, k.in(namespace)})
 }
 
-// since returns the highest version that was written in a namespace, or in all for "", and
-// the deletions with sequence numbers above after. only, the namespace of the client,
-// restricts both unless it is "".
-func (k *written) since(only, namespace string, after uint64) (result listwatch.Written) {
+// since returns the highest version that was written in a namespace, or in all for "", and the deletions with
+// sequence numbers above after. What was written or deleted up to the sequence number restored doesn't count.
+// only, the namespace of the client, restricts both unless it is "".
+func (k *written) since(only, namespace string, restored, after uint64) listwatch.Written {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	result.ResourceVersion = k.in(cmp.Or(only, namespace))
-	first, _ := slices.BinarySearchFunc(k.deletions, after+1,
-		func(d listwatch.Deletion, sequence uint64) int {
-			return cmp.Compare(d.Sequence, sequence)
+	result := listwatch.Written{
+		ResourceVersion: k.in(cmp.Or(only, namespace)).since(restored), Sequence: k.sequence,
+	}
+	first, _ := slices.BinarySearchFunc(k.deletions, max(restored, after),
+		func(d deletion, sequence uint64) int {
+			if d.Sequence <= sequence {
+				return -1
+			}
+			return 1
 		})
 	for _, d := range k.deletions[first:] {
 		if only == "" || d.Namespace == only {
-			result.Deletions = append(result.Deletions, d)
+			d.After = d.earlier.since(restored)
+			result.Deletions = append(result.Deletions, d.Deletion)
 		}
 	}
 	return result
 }
 
-// in returns the highest version of a namespace, or of all for "". The caller holds mu.
-func (k *written) in(namespace string) string {
+// in returns the history of a namespace, or of all for "". The caller holds mu.
+func (k *written) in(namespace string) history {
 	if namespace == "" {
-		return k.highest
+		return k.all
 	}
-	if version, ok := k.versions[namespace]; ok {
-		return version
+	if h, ok := k.versions[namespace]; ok {
+		return h
 	}
 	return k.before
-}
-
-// later returns the later of two versions, the first of which may be "". If they can't be
-// compared it returns the second, whose response came later.
-func later(a, b string) string {
-	if a != "" && compare(a, b) > 0 {
-		return a
-	}
-	return b
 }
 
 // compare orders versions as [resourceversion.CompareResourceVersion] does. Versions that

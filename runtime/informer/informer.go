@@ -89,6 +89,8 @@ type informer[K comparable] struct {
 	// deletionsSeen is a sequence number: the store shows all deletions by the
 	// informer's client up to it.
 	deletionsSeen atomic.Uint64
+	// restored is the last restore of the server. It is never nil.
+	restored atomic.Pointer[restore]
 	// failures announces failed lists and watches to WaitForSyncOr.
 	failures broadcast
 
@@ -130,6 +132,7 @@ func newInformer[K comparable](config config[K]) *informer[K] {
 		resyncCheckPeriod: config.resyncPeriod,
 	}
 	i.handlers.Store(&[]*registration[K]{})
+	i.restored.Store(new(restore))
 	return i
 }
 

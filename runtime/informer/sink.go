@@ -28,6 +28,8 @@ func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetric
 		ErrorHandler:    i.onWatchError,
 		Failed:          func(error) { i.failures.announce(); i.waiters.release() },
 
+		Newest: func() func() { return i.beforeNewest(queue) },
+
 		InitialEventsTimeout: i.config.InitialEventsTimeout,
 		SilenceTimeout:       i.config.SilenceTimeout,
 	}

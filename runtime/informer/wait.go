@@ -163,6 +163,11 @@ func WaitForVersion(ctx context.Context, i cache.SharedInformer, resourceVersion
 
 // WaitForVersion is the function WaitForVersion.
 func (i *informer[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
+	return i.waitForVersion(ctx, resourceVersion, func() error { return nil })
+}
+
+// waitForVersion is WaitForVersion, but also ends with the error of valid.
+func (i *informer[K]) waitForVersion(ctx context.Context, resourceVersion string, valid func() error) error {
 	if resourceVersion == "" {
 		return nil
 	}
@@ -170,8 +175,8 @@ func (i *informer[K]) WaitForVersion(ctx context.Context, resourceVersion string
 		return fmt.Errorf("wait for version %q: %w", resourceVersion, err)
 	}
 	return i.waitUntil(ctx, func() (bool, error) {
-		if i.part.isNothing() {
-			return true, nil
+		if err := valid(); err != nil || i.part.isNothing() {
+			return true, err
 		}
 		met, err := isAtLeast(i.store.ResourceVersion(), resourceVersion)
 		if err != nil {
@@ -318,6 +323,11 @@ var ErrWritesNotTracked = errors.New("the informer's client doesn't record its w
 // If the informer selects objects by label or field, or its transform fails for the written object, the
 // write may cause no event for it. The wait then lasts until the next event or bookmark.
 //
+// If the server's data is restored from a backup, its versions go back, and writes are lost. The informer
+// notices that when it lists the newest state because the server refuses its version, and the list is older
+// than the cache. It then no longer waits for what was written before that list. A wait between the restore
+// and the list may last until the list.
+//
 // The error is [ErrWritesNotTracked] if the client doesn't record its writes.
 func WaitForOwnWrites(ctx context.Context, i cache.SharedIndexInformer) error {
 	if isNil(i) {
@@ -334,25 +344,25 @@ func WaitForOwnWrites(ctx context.Context, i cache.SharedIndexInformer) error {
 
 // WaitForOwnWrites is the function WaitForOwnWrites for writes in a namespace, "" for all.
 func (i *informer[K]) WaitForOwnWrites(ctx context.Context, namespace string) error {
-	writing, ok := i.config.source.(listwatch.Writing)
-	if !ok {
-		return ErrWritesNotTracked
+	for {
+		written, valid, err := i.ownWrites(namespace)
+		if err == nil {
+			err = i.waitForVersion(ctx, written.ResourceVersion, valid)
+		}
+		if err == nil {
+			err = i.waitForDeletions(ctx, namespace, written.Deletions, valid)
+		}
+		if !errors.Is(err, errRestored) {
+			return err
+		}
 	}
-	written, ok := writing.Written(namespace, i.deletionsSeen.Load())
-	if !ok {
-		return ErrWritesNotTracked
-	}
-	if err := i.WaitForVersion(ctx, written.ResourceVersion); err != nil {
-		return err
-	}
-	return i.waitForDeletions(ctx, namespace, written.Deletions)
 }
 
-// waitForDeletions waits until the store shows the deletions in a namespace. deletions are
-// in order of their sequence numbers. Those before the first that the store doesn't show are
+// waitForDeletions waits until the store shows the deletions in a namespace, or valid returns an error.
+// deletions are in order of their sequence numbers. Those before the first that the store doesn't show are
 // recorded in deletionsSeen, so that the next call doesn't check them again.
 func (i *informer[K]) waitForDeletions(
-	ctx context.Context, namespace string, deletions []listwatch.Deletion,
+	ctx context.Context, namespace string, deletions []listwatch.Deletion, valid func() error,
 ) error {
 	for len(deletions) > 0 && i.shows(deletions[0]) {
 		i.deletionsSeen.Store(deletions[0].Sequence)
@@ -365,6 +375,9 @@ func (i *informer[K]) waitForDeletions(
 		return nil
 	}
 	return i.waitUntil(ctx, func() (bool, error) {
+		if err := valid(); err != nil {
+			return true, err
+		}
 		for len(deletions) > 0 && i.shows(deletions[0]) {
 			deletions = deletions[1:]
 		}

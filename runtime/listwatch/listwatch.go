@@ -53,11 +53,13 @@ type Written struct {
 	ResourceVersion string
 	// Deletions are those whose resourceVersion isn't known, in order.
 	Deletions []Deletion
+	// Sequence is the number of the last write or deletion, 0 if the client doesn't number writes.
+	Sequence uint64
 }
 
 // Deletion is a deletion whose resourceVersion isn't known.
 type Deletion struct {
-	// Sequence numbers the deletions of a resource, from 1 on.
+	// Sequence numbers the writes and deletions of a resource, in the order of their responses, from 1 on.
 	Sequence        uint64
 	Namespace, Name string
 	UID             types.UID

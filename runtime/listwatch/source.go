@@ -88,10 +88,22 @@ func (s *source) IsWatchListSemanticsUnSupported() bool { return s.lacksWatchLis
 
 // Written returns what the client remembers of its writes, see [Writing].
 func (s *source) Written(namespace string, after uint64) (Written, bool) {
-	if writing := s.collection().written; writing != nil {
+	return s.WrittenSince(namespace, 0, after)
+}
+
+// WrittenSince is like Written, without what was written up to the sequence number restored, if the client
+// numbers its writes.
+func (s *source) WrittenSince(namespace string, restored, after uint64) (Written, bool) {
+	switch writing := s.collection().written.(type) {
+	case nil:
+		return Written{}, false
+	case interface {
+		WrittenSince(namespace string, restored, after uint64) (Written, bool)
+	}:
+		return writing.WrittenSince(namespace, restored, after)
+	default:
 		return writing.Written(namespace, after)
 	}
-	return Written{}, false
 }
 
 var errNoClient = errors.New("no client to list and watch with")

@@ -148,9 +148,26 @@ func (g *Group) start(f *feed) {
 	options := g.options.Reflector
 	options.ResyncPeriod = 0 // The group's, not each feed's.
 	options.Consistent, options.From = true, f.at
+	if newest := options.Newest; newest != nil {
+		options.Newest = func() func() {
+			wentBack := newest()
+			return func() {
+				if g.isOnly(f) {
+					wentBack()
+				}
+			}
+		}
+	}
 	f.reflector = reflector.New(feedSource{g.source, f}, feedSink{f}, options)
 	g.feeds = append(g.feeds, f)
 	g.running.Go(func() { f.reflector.Run(ctx) })
+}
+
+// isOnly reports whether no other feed than f reads. Only then what f has listed is all that the sink shows.
+func (g *Group) isOnly(f *feed) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.feeds) == 1 && g.feeds[0] == f
 }
 
 // end ends a feed. What it reads from now on is ignored. The caller holds mu.

@@ -26,10 +26,12 @@ func (listing) step(ctx context.Context, r *round) state {
 	l := stagedList{Reflector: r.Reflector, limit: r.pageSize(first)}
 	defer l.discard()
 	waitCtx := r.withWaits(ctx, Listing, nil)
+	wentBack := r.newest()
 	err := l.list(waitCtx, first)
 	if err != nil && isVersionUnavailable(err) {
 		r.position.setUnavailable(true)
 		l.paginated = false
+		wentBack = r.newest()
 		err = l.list(waitCtx, r.position.forList())
 	}
 	if err != nil {
@@ -47,7 +49,7 @@ func (listing) step(ctx context.Context, r *round) state {
 	if err := l.commit(); err != nil {
 		return r.fail(ctx, fmt.Errorf("unable to sync list result: %w", err))
 	}
-	return r.committed(ctx, l.version, nil)
+	return r.committed(ctx, l.version, nil, wentBack)
 }
 
 // pageSize is the limit of a page of a list at version. At a definite version a

@@ -88,6 +88,11 @@ type Options struct {
 	// available, pages or a watch that have expired, a server that can't stream lists. A watch that has
 	// expired as soon as it is opened counts if the one before had, too.
 	Failed func(error)
+	// Newest, if not nil, is called before each request for the newest state that a list makes because the
+	// server couldn't serve the version. The function that it returns is called once the list was committed, if
+	// that is older than what the sink had: the server's data was restored. An older list without such a
+	// request comes from a server that lags.
+	Newest func() (wentBack func())
 	// ResourceVersionUpdated, if not nil, is called after each event on a watch
 	// with the version from which the reflector would watch again.
 	ResourceVersionUpdated func(resourceVersion string)
@@ -292,6 +297,14 @@ func (p *position) setUnavailable(unavailable bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.unavailable = unavailable
+}
+
+// isUnavailable reports whether the next list requests the newest state because the server couldn't serve
+// version.
+func (p *position) isUnavailable() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.unavailable
 }
 
 // forList is the version to list at. The first list requests "0", any state that the server's watch cache

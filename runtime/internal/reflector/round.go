@@ -110,10 +110,22 @@ func (r *round) retry(ctx context.Context, err error, next state) state {
 	return backingOff{atLeast: time.Duration(seconds) * time.Second, next: next}
 }
 
+// newest calls Options.Newest if the list that follows requests the newest state because the server couldn't
+// serve the version. It returns what to call if that list turns out to be older.
+func (r *Reflector) newest() (wentBack func()) {
+	if r.opts.Newest == nil || !r.position.isUnavailable() {
+		return func() {}
+	}
+	return r.opts.Newest()
+}
+
 // committed is where both ways of listing end: the sink is current.
-func (r *round) committed(ctx context.Context, version string, stream sources.Stream) state {
+func (r *round) committed(
+	ctx context.Context, version string, stream sources.Stream, wentBack func(),
+) state {
 	if before := r.position.set(version); compareVersions(version, before) < 0 {
 		r.tellDisorder(ctx, "list", version, before)
+		wentBack()
 	}
 	r.health.synced()
 	klog.FromContext(ctx).V(2).Info("Caches populated")

@@ -45,7 +45,7 @@ func (s streaming) step(ctx context.Context, r *round) state {
 	complete, err := list.read(ctx)
 	switch {
 	case complete && err == nil:
-		return r.committed(ctx, list.version, list.stream)
+		return r.committed(ctx, list.version, list.stream, list.wentBack)
 	case err == nil:
 		return s.repeat()
 	case isWorthWaiting(err):
@@ -82,6 +82,8 @@ type watchList struct {
 	staging Staging
 	stream  sources.Stream
 	version string
+	// wentBack is to be called if the list is older than what the sink had.
+	wentBack func()
 }
 
 func (l *watchList) read(ctx context.Context) (complete bool, err error) {
@@ -97,6 +99,7 @@ func (l *watchList) read(ctx context.Context) (complete bool, err error) {
 	deadline := newDeadline(l.opts.InitialEventsTimeout, func() { cancel(errNoEndBookmark) })
 	defer deadline.stop()
 	ctx = l.withWaits(ctx, Streaming, deadline)
+	l.wentBack = l.newest()
 	stream, err := l.source.Watch(ctx, opts)
 	if err != nil {
 		defer cancel(nil)
