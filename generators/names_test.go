@@ -121,6 +121,8 @@ type apiKind struct {
 	tags []string
 	// spec is the source of the type of the field Spec, "" if it is a map.
 	spec string
+	// fields are further fields, each with the name of a method or of a type that isn't exported.
+	fields string
 }
 
 // awkward are names that have a meaning in Go or in generated code.
@@ -199,6 +201,7 @@ func randomAPI(seed uint64) api {
 			}
 			p.kinds = append(p.kinds, k)
 		}
+		p.kinds = awkwardKinds(seed, len(a.packages), p.kinds)
 		if len(p.kinds) > 0 {
 			a.packages = append(a.packages, p)
 		}
@@ -233,6 +236,60 @@ func randomAPI(seed uint64) api {
 		}
 	}
 	return a
+}
+
+// awkwardFields are fields that collide with methods that a type gets, or that an apply configuration can't
+// have, some of them only together.
+var awkwardFields = []string{"GetName string", "SetLabels bool", "GetObjectKind string", "DeepCopyObject bool",
+	"DeepCopy string", "DeepCopyInto []string", "GetKind string", "GetAPIVersion *int32", "WithName string",
+	"WithSpec string", "WithStatus bool", "WithX string", "X *int32", "IsApplyConfiguration bool",
+	"TypeMetaApplyConfiguration string", "ObjectMetaApplyConfiguration bool", "Name string", "Name int32",
+	"Namespace *int32", "Kind string", "Kind bool", "Hidden hidden", "Hiddens []*hidden", "Nested nested",
+	"ByNested map[hidden]nested", "Untagged untagged", "ExtractStatus string", "GetX string"}
+
+// awkwardTypes are declared in each package with such fields.
+const awkwardTypes = `
+type hidden string
+
+type nested struct {
+	DeepCopyObject []hidden ` + "`json:\"-\"`" + `
+	WithHidden     string   ` + "`json:\"withHidden\"`" + `
+}
+
+type untagged struct {
+	metav1.TypeMeta
+
+	A string ` + "`json:\"a\"`" + `
+}
+`
+
+// awkwardKinds adds fields to some kinds, and gives some the name of something that the registration of a
+// package declares, or the name of another kind in capitals.
+func awkwardKinds(seed uint64, pkg int, kinds []apiKind) []apiKind {
+	r := rand.New(rand.NewPCG(seed, uint64(2+pkg)))
+	for i := range kinds {
+		for r.IntN(6) == 0 {
+			field := pick(r, awkwardFields)
+			if name, _, _ := strings.Cut(field, " "); !strings.Contains(kinds[i].fields, "\t"+name+" ") {
+				kinds[i].fields += "\t" + field + " `json:\"" + strings.ToLower(name) + ",omitempty\"`\n"
+			}
+		}
+	}
+	named := func(name string) bool {
+		return slices.ContainsFunc(kinds, func(k apiKind) bool { return k.name == name || k.name+"List" == name })
+	}
+	switch r.IntN(12) {
+	case 0:
+		name := pick(r, []string{"Kind", "Kind", "Install", "SchemeBuilder", "GroupVersion"})
+		if !named(name) {
+			kinds = append(kinds, apiKind{name: name})
+		}
+	case 1:
+		if len(kinds) > 0 && !named(strings.ToUpper(kinds[0].name)) {
+			kinds = append(kinds, apiKind{name: strings.ToUpper(kinds[0].name)})
+		}
+	}
+	return kinds
 }
 
 // declaredByAPI are the names that the packages of all APIs declare.
@@ -290,8 +347,11 @@ func (a api) write(t *testing.T, dir string) {
 			if k.spec != "" {
 				spec = k.name + "Spec"
 			}
-			fmt.Fprint(&types, strings.NewReplacer("KIND", k.name, "// TAGS\n", tags, "// COPIES\n",
+			fmt.Fprint(&types, strings.NewReplacer("FIELDS\n", k.fields, "KIND", k.name, "// TAGS\n", tags, "// COPIES\n",
 				copies, "SPEC", spec).Replace(apiType+methods), k.spec)
+		}
+		if slices.ContainsFunc(p.kinds, func(k apiKind) bool { return k.fields != "" }) {
+			types.WriteString(awkwardTypes)
 		}
 		folder := filepath.Join("apis", p.folder, p.version)
 		files[filepath.Join(folder, "doc.go")], files[filepath.Join(folder, "types.go")] = doc.String(),
@@ -344,6 +404,7 @@ type KIND struct {
 
 	Spec   SPEC              ` + "`json:\"spec,omitempty\"`" + `
 	Status *metav1.Condition ` + "`json:\"status,omitempty\"`" + `
+FIELDS
 }
 
 // COPIES
