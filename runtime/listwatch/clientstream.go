@@ -24,6 +24,9 @@ type expectation struct {
 	gvk    *schema.GroupVersionKind // nil accepts every kind
 }
 
+// isPointer reports whether objects have one type that can be decoded.
+func (e expectation) isPointer() bool { return e.goType != nil && e.goType.Kind() == reflect.Pointer }
+
 // check returns what is wrong with obj, "" if nothing is. The wording and the order are
 // those of client-go's log lines, which people search for.
 func (e expectation) check(obj runtime.Object) (complaint string, details []any) {
@@ -45,12 +48,16 @@ func (e expectation) check(obj runtime.Object) (complaint string, details []any)
 type clientStream struct {
 	watch    watch.Interface
 	expected expectation
-	stopped  chan struct{}
-	stop     sync.Once
+	// answer is the response, nil if no transport saw it.
+	answer *answer
+	// broken is what our decoder couldn't decode in the next event, nil if that isn't known.
+	broken  error
+	stopped chan struct{}
+	stop    sync.Once
 }
 
-func clientStreamOf(w watch.Interface, expected expectation) *clientStream {
-	return &clientStream{watch: w, expected: expected, stopped: make(chan struct{})}
+func clientStreamOf(w watch.Interface, expected expectation, answer *answer) *clientStream {
+	return &clientStream{watch: w, expected: expected, answer: answer, stopped: make(chan struct{})}
 }
 
 func (s *clientStream) Stop() {
@@ -97,12 +104,21 @@ func (s *clientStream) Next(ctx context.Context) (sources.Event, error) {
 			return sources.Event{}, err
 		}
 		if raw.Type == watch.Error {
-			return sources.Event{}, errorOf(raw.Object)
+			return sources.Event{}, s.answer.errorOf(raw.Object, s.brokenEvent)
 		}
+		s.broken = nil
 		if event, ok := s.convert(ctx, raw); ok {
 			return event, nil
 		}
 	}
+}
+
+// brokenEvent returns what our decoder can't decode in the last event, nil if it finds nothing.
+func (s *clientStream) brokenEvent() error {
+	if s.broken != nil || s.answer == nil || !s.expected.isPointer() {
+		return s.broken
+	}
+	return brokenEvent(s.answer.takeText(), s.expected.goType)
 }
 
 // receive takes the next event. If ctx has ended, it returns ctx's error even if an event

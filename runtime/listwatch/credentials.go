@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -80,13 +79,13 @@ func (c credentials) hideInError(err error) error {
 		case changed && err == error(status):
 			return copied
 		case changed:
-			return &hidingError{hidden, copied}
+			return &withoutCredentials{hidden, copied}
 		}
 	}
 	if hidden == text {
 		return err
 	}
-	return &hidingError{hidden, err}
+	return &withoutCredentials{hidden, err}
 }
 
 // hideIn reports whether there was something to hide.
@@ -96,14 +95,14 @@ func (c credentials) hideIn(text *string) bool {
 	return *text != before
 }
 
-// hidingError is an error with another text.
-type hidingError struct {
+// withoutCredentials is an error whose text has no credentials.
+type withoutCredentials struct {
 	text string
 	err  error
 }
 
-func (e *hidingError) Error() string { return e.text }
-func (e *hidingError) Unwrap() error { return e.err }
+func (e *withoutCredentials) Error() string { return e.text }
+func (e *withoutCredentials) Unwrap() error { return e.err }
 
 // hideInStream returns a stream without credentials in its errors.
 func (c credentials) hideInStream(s sources.Stream) sources.Stream {
@@ -124,39 +123,4 @@ func (s *hidingStream) Next(ctx context.Context) (sources.Event, error) {
 		return event, err
 	}
 	return event, s.credentials.hideInError(err)
-}
-
-// plainCall is the exchange of a list or watch function whose responses the client decodes.
-type plainCall struct {
-	mu   sync.Mutex
-	used credentials
-	// good means that there was a successful response.
-	good bool
-}
-
-func (c *plainCall) see(string) {}
-
-func (c *plainCall) sent(used credentials) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.used = used
-}
-
-func (c *plainCall) credentials() credentials {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.used
-}
-
-func (c *plainCall) take(*http.Request, string, io.ReadCloser) io.ReadCloser {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.good = true
-	return nil
-}
-
-func (c *plainCall) answered() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.good
 }

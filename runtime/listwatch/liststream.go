@@ -40,8 +40,10 @@ type listCall struct {
 	// seen means that a transport saw a response, unread is why it left one to the client.
 	seen   bool
 	unread string
-	// credentials are those of the last request.
-	credentials credentials
+	// last is the last response, nil if there was none.
+	last *answer
+	// broken is what can't be decoded in a response that was left to the client.
+	broken error
 	// several means that the function read more than one collection. Its list is read
 	// again, in one piece.
 	several bool
@@ -78,20 +80,20 @@ func (c *listCall) see(reason string) {
 func (c *listCall) giveUp(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.decoding.giveUp(c.credentials.hide(reason))
+	c.decoding.giveUp(c.last.used().hide(reason))
 }
 
 // leave notes that a response is left to the client. The caller holds mu.
 func (c *listCall) leave(reason string) {
-	c.unread = c.credentials.hide(reason)
+	c.unread = c.last.used().hide(reason)
 	c.several = c.several || c.accepted
 }
 
-func (c *listCall) sent(credentials credentials) {
+func (c *listCall) answered(a *answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
-		c.credentials = credentials
+		c.last = a
 	}
 }
 
@@ -196,6 +198,15 @@ func (c *listCall) abandon(b *listBody, reason string) {
 	}
 }
 
+// breaks notes what can't be decoded in a body that is left to the client.
+func (c *listCall) breaks(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.broken = err
+	}
+}
+
 // fail notes that a body can neither be read nor be left to the client.
 func (c *listCall) fail(b *listBody, err error) {
 	c.mu.Lock()
@@ -221,9 +232,9 @@ func (c *listCall) result(err error) (sources.ListMeta, error) {
 	case errors.As(c.err, &failure) && err == nil:
 		return sources.ListMeta{}, failure.error
 	case c.err != nil && failure == nil:
-		return sources.ListMeta{}, c.err
+		return sources.ListMeta{}, c.last.broken(c.err)
 	case err != nil:
-		return sources.ListMeta{}, err
+		return sources.ListMeta{}, c.last.explain(err, nil)
 	case !c.complete:
 		return sources.ListMeta{}, errAbandoned
 	}
@@ -296,6 +307,7 @@ func (b *listBody) read() io.Reader {
 	case !b.accepted:
 		if b.refused == "" {
 			b.refused = fmt.Sprintf("the list isn't understood: %v", err)
+			b.call.breaks(err)
 		}
 		if b.recorder.lost {
 			b.call.giveUp(b.refused)

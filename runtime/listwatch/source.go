@@ -160,7 +160,7 @@ func (s *source) list(
 	call := &listCall{
 		ctx: ctx, decoding: s.decoding, kinds: c.kinds, lease: counting(lease), to: to, page: opts.Continue,
 	}
-	defer func() { err = call.credentials.hideInError(err) }()
+	defer func() { err = call.last.used().hideInError(err) }()
 	list, err := call.callListFunc(c, opts)
 	switch {
 	case call.several && ctx.Err() == nil:
@@ -177,10 +177,8 @@ func (s *source) list(
 			s.tally.note(streamed, "")
 		}
 		return page, err
-	case err != nil && call.unread != "":
-		return sources.ListMeta{}, undecoded(err)
 	case err != nil:
-		return sources.ListMeta{}, err
+		return sources.ListMeta{}, call.last.explain(err, func(*answer) error { return call.broken })
 	}
 	s.noteLeft(call.seen, call.unread)
 	return readList(list, s.itemType, to.Add)
@@ -206,11 +204,12 @@ func (s *source) listWhole(
 	ctx context.Context, c collection, opts metav1.ListOptions, to sources.Receiver, reason string,
 ) (sources.ListMeta, error) {
 	var call plainCall
-	list, err := c.listWithin(during(ctx, &call), opts)
-	if s.decoding != nil && call.answered() {
-		err = undecoded(err)
+	if s.expected.isPointer() {
+		call.keep = func() kept { return &head{} }
 	}
+	list, err := c.listWithin(during(ctx, &call), opts)
 	if err != nil {
+		err = call.answer().explain(err, s.brokenIn)
 		return sources.ListMeta{}, call.credentials().hideInError(err)
 	}
 	s.tally.note(whole, reason)
@@ -250,30 +249,33 @@ func (s *source) watch(
 ) (sources.Stream, error) {
 	if c.kinds == nil {
 		var call plainCall
+		if s.expected.isPointer() {
+			call.keep = func() kept { return &tail{} }
+		}
 		w, err := c.watch(during(ctx, &call), opts)
 		if err != nil {
-			return nil, call.credentials().hideInError(err)
+			return nil, call.credentials().hideInError(call.answer().explain(err, nil))
 		}
 		s.tally.note(whole, c.notStreamed)
-		return call.credentials().hideInStream(clientStreamOf(w, s.expected)), nil
+		return call.credentials().hideInStream(clientStreamOf(w, s.expected, call.answer())), nil
 	}
 	call := &watchCall{decoding: s.decoding, kinds: c.kinds}
 	w, err := c.watch(during(ctx, call), opts)
 	body := call.end()
 	switch {
-	case err != nil && body != nil:
-		body.Close() // The watch function may have left it open.
-		return nil, call.credentials.hideInError(err)
 	case err != nil:
-		return nil, call.credentials.hideInError(err)
+		if body != nil {
+			body.Close() // The watch function may have left it open.
+		}
+		return nil, call.last.used().hideInError(call.last.explain(err, nil))
 	case body == nil:
 		s.noteLeft(call.seen, call.unread)
-		return call.credentials.hideInStream(clientStreamOf(w, s.expected)), nil
+		return call.last.used().hideInStream(clientStreamOf(w, s.expected, call.last)), nil
 	}
 	s.tally.note(streamed, "")
 	stream := &watchStream{
-		body: body, kinds: c.kinds, decoding: s.decoding, credentials: call.credentials,
-		fallback: clientStreamOf(w, s.expected),
+		body: body, kinds: c.kinds, decoding: s.decoding, answer: call.last,
+		fallback: clientStreamOf(w, s.expected, call.last),
 	}
 	body.events.Want(sources.Wanted(ctx))
 	if isListing(opts) {
@@ -281,7 +283,7 @@ func (s *source) watch(
 		body.events.Begin(s.decoding.cached)
 		stream.listing, stream.lease = true, counting(lease)
 	}
-	return call.credentials.hideInStream(stream), nil
+	return call.last.used().hideInStream(stream), nil
 }
 
 // lease returns the lease of a list: that of the page before if the list continues,

@@ -52,8 +52,8 @@ type exchange interface {
 	// see reports that a transport sees a request. reason is why it doesn't read the response,
 	// "" if it may.
 	see(reason string)
-	// sent reports the credentials of a request that got a response.
-	sent(credentials)
+	// answered reports the last response.
+	answered(*answer)
 	// take returns what replaces the body of a successful response, nil to keep it. The
 	// replacement closes the body.
 	take(req *http.Request, contentType string, body io.ReadCloser) io.ReadCloser
@@ -88,12 +88,13 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return resp, err
 	}
+	var used credentials
 	if resp.Request != nil { // It has the headers that the transports below have added.
-		used := credentialsOf(resp.Request)
-		x.sent(used)
+		used = credentialsOf(resp.Request)
 		used.hideInHeader(resp.Header)
 	}
 	resp.Request = req
+	x.answered(answerOf(resp, used))
 	switch encoding := resp.Header.Get("Content-Encoding"); {
 	case req.Method != http.MethodGet, resp.StatusCode != http.StatusOK, resp.Body == nil:
 	case encoding != "":

@@ -33,9 +33,9 @@ type watchCall struct {
 	// seen means that a transport saw a response, unread is why it left one to the client.
 	seen   bool
 	unread string
-	// credentials are those of the request.
-	credentials credentials
-	body        *watchBody
+	// last is the last response, nil if there was none.
+	last *answer
+	body *watchBody
 }
 
 func (c *watchCall) see(reason string) {
@@ -46,15 +46,15 @@ func (c *watchCall) see(reason string) {
 	}
 	c.seen = true
 	if reason != "" {
-		c.unread = c.credentials.hide(reason)
+		c.unread = c.last.used().hide(reason)
 	}
 }
 
-func (c *watchCall) sent(credentials credentials) {
+func (c *watchCall) answered(a *answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
-		c.credentials = credentials
+		c.last = a
 	}
 }
 
@@ -81,7 +81,7 @@ func (c *watchCall) take(req *http.Request, contentType string, real io.ReadClos
 		c.kinds.protobuf && c.decoding.decoder.HasProtobuf():
 		body.events = c.decoding.decoder.EventsProtobuf(&body.recorder)
 	default:
-		c.unread = c.credentials.hide("the response is of type " + contentType)
+		c.unread = c.last.used().hide("the response is of type " + contentType)
 		return nil
 	}
 	c.body = body
@@ -149,8 +149,8 @@ type watchStream struct {
 	body     *watchBody
 	kinds    *responseKinds
 	decoding *decoding
-	// credentials are those of the request.
-	credentials credentials
+	// answer is the response.
+	answer *answer
 	// accepted means that the first event was of the expected kind. If it wasn't, fellBack is
 	// set, and events come from the client, through fallback.
 	accepted, fellBack bool
@@ -210,12 +210,13 @@ func (s *watchStream) failed(ctx context.Context, err error) (sources.Event, err
 	if !s.accepted && !isHostile(err) {
 		reason := fmt.Sprintf("the first event isn't understood: %v", err)
 		if !s.body.recorder.lost {
+			s.fallback.broken = err
 			return s.fallBack(ctx, reason)
 		}
-		s.decoding.giveUp(s.credentials.hide(reason))
+		s.decoding.giveUp(s.answer.used().hide(reason))
 	}
 	s.endWith(context.Background())
-	return sources.Event{}, undecodable(err)
+	return sources.Event{}, s.answer.undecodable(err)
 }
 
 // event returns the event that was read.
@@ -241,14 +242,14 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (sources.Even
 		if !s.accepted && !s.body.recorder.lost {
 			return s.fallBack(ctx, reason)
 		}
-		s.decoding.giveUp(s.credentials.hide(reason))
-		return sources.Event{}, undecodable(
+		s.decoding.giveUp(s.answer.used().hide(reason))
+		return sources.Event{}, s.answer.undecodable(
 			fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
 	}
 	s.accept()
 	s.kinds.watched(obj)
 	if raw.Type == watch.Error {
-		return sources.Event{}, errorOf(obj)
+		return sources.Event{}, s.answer.errorOf(obj, nil)
 	}
 	if s.lease != nil && raw.Type != watch.Bookmark && raw.Type != watch.Deleted {
 		s.lease.charge(raw.Size)
@@ -267,7 +268,7 @@ func (s *watchStream) accept() {
 // fallBack makes the client read the watch, from its first event on.
 func (s *watchStream) fallBack(ctx context.Context, reason string) (sources.Event, error) {
 	s.endWith(context.Background())
-	s.decoding.tally.takeBack(s.credentials.hide(reason))
+	s.decoding.tally.takeBack(s.answer.used().hide(reason))
 	s.fellBack = true
 	s.body.release()
 	return s.fallback.Next(ctx)
@@ -318,13 +319,6 @@ func (s *watchStream) endError(ctx context.Context, err error) error {
 		logger.V(5).Info("Unable to decode an event from the watch stream", "err", err)
 	}
 	return io.EOF
-}
-
-func undecodable(err error) error {
-	const status, reason = http.StatusInternalServerError, watchDecoding
-	err = fmt.Errorf("unable to decode an event from the watch stream: %w", err)
-	reporter := apierrors.NewClientErrorReporter(status, http.MethodGet, reason)
-	return apierrors.FromObject(reporter.AsObject(err))
 }
 
 // object is an API object.

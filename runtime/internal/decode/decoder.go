@@ -129,30 +129,6 @@ func (c *cut) drops(name string) bool {
 	return c.only != nil && !c.only[name] || c.fields[name] != nil && c.fields[name].whole
 }
 
-// Error is an error in the content of a stream, with its place.
-type Error struct {
-	// Offset is the number of bytes of the (uncompressed) body before the error, or
-	// before the value that contains it.
-	Offset int64
-	// Item is the number of complete items or events before the error.
-	Item int
-	// Path leads to the value in the item, such as spec.containers[1].name. It is
-	// empty for the item itself.
-	Path string
-	Err  error
-}
-
-// Error describes what is wrong, and where.
-func (e *Error) Error() string {
-	at := fmt.Sprintf("after %d items, at byte %d", e.Item, e.Offset)
-	if e.Path != "" {
-		at += ", in " + e.Path
-	}
-	return fmt.Sprintf("%v (%s)", e.Err, at)
-}
-
-func (e *Error) Unwrap() error { return e.Err }
-
 // reader reads one stream for a decoder.
 type reader struct {
 	*Decoder

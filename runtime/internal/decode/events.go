@@ -104,7 +104,7 @@ func (e *Events) Next() (Event, error) {
 	event.Size = int(e.in.offset() - start)
 	e.event = Event{}
 	if err != nil {
-		return Event{}, cutOff(err)
+		return Event{}, cutOff(e.identified(err, "object"))
 	}
 	e.complete++
 	return event, nil
@@ -132,7 +132,7 @@ func (e *Events) decode(d *jsonDecoder) bool {
 			ok = d.string(&d.plainString, (*string)(&e.event.Type))
 		case name == "object" && typed:
 			later, hasObject = -1, true
-			ok = e.body(d) || d.in(".object")
+			ok = e.body(d)
 		default:
 			if name == "object" {
 				later, hasObject = d.pos, true
@@ -153,7 +153,7 @@ func (e *Events) decode(d *jsonDecoder) bool {
 		behind := d.pos
 		d.pos = later
 		if !e.body(d) {
-			return d.in(".object")
+			return false
 		}
 		d.pos = behind
 	}

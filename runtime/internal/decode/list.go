@@ -194,7 +194,7 @@ func (l *list) item() error {
 		return ok
 	})
 	if err != nil {
-		return err
+		return l.identified(err)
 	}
 	if item.skipped {
 		l.complete++

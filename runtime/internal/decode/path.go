@@ -24,10 +24,15 @@ func (s *scanner) in(step string) bool {
 
 // inEntry records a step by the name of an entry of a map. It returns false.
 func (s *scanner) inEntry(name string) bool {
+	return s.in("[" + strconv.Quote(cutName(name)) + "]")
+}
+
+// cutName cuts off a name that is too long for a path.
+func cutName(name string) string {
 	if len(name) > longestStep {
-		name = name[:longestStep] + "..."
+		return name[:longestStep] + "..."
 	}
-	return s.in("[" + strconv.Quote(name) + "]")
+	return name
 }
 
 // inMember is inEntry for an untyped map, whose names are usually those of fields.

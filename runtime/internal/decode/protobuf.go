@@ -205,7 +205,7 @@ func (l *protobufList) item(end int64) error {
 	}
 	text, err := l.bytes(end)
 	if err != nil {
-		return err
+		return l.named(err, l.in.data[l.in.pos:l.in.end])
 	}
 	if wanted, _ := l.wantsMessage(text, l.visitor.Wanted); !wanted {
 		l.complete++
@@ -213,7 +213,7 @@ func (l *protobufList) item(end int64) error {
 	}
 	item, err := l.fromProtobuf(text)
 	if err != nil {
-		return l.failed(err)
+		return l.brokenMessage(text, err)
 	}
 	return l.handOver(item, len(text))
 }
@@ -253,7 +253,9 @@ func (e *Events) nextProtobuf() (event Event, err error) {
 	if text, err = e.parts.unknown(text); err != nil {
 		return event, e.failed(err)
 	}
-	if err := e.protobufObject(&event, text); err != nil {
+	if err := e.protobufObject(&event, text); err != nil && event.Status == nil {
+		return event, e.brokenMessage(text, err)
+	} else if err != nil {
 		return event, e.failed(err)
 	}
 	event.Size = frameHeader + int(n)

@@ -85,8 +85,8 @@ func (s *scanner) unexpected(where string) bool {
 }
 
 // mismatch records that a value of this kind can't be stored in a t. It returns false.
-func (s *scanner) mismatch(value string, t reflect.Type) bool {
-	return s.fail(fmt.Errorf("cannot unmarshal %s into a Go value of type %v", value, t))
+func (s *scanner) mismatch(found string, t reflect.Type) bool {
+	return s.fail(&TypeError{Found: found, Type: t})
 }
 
 // next skips white space and returns the next byte, zero at the end of the data. It doesn't

@@ -3,7 +3,6 @@ package decode
 import (
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strconv"
 	"time"
@@ -91,20 +90,8 @@ func (d *jsonDecoder) value(p *plan, at unsafe.Pointer) bool {
 // mismatched records that p's type can't hold a value of this kind. The value is skipped
 // first, so that malformed JSON is reported as such.
 func (d *jsonDecoder) mismatched(p *plan) bool {
-	kind := "number"
-	switch d.data[d.pos] {
-	case '"':
-		kind = "string"
-	case '{':
-		kind = "object"
-	case '[':
-		kind = "array"
-	case 't', 'f':
-		kind = "bool"
-	case 'n':
-		kind = "null"
-	}
-	return d.skip() && d.mismatch(kind, p.typ)
+	found := kindOf(d.data[d.pos])
+	return d.skip() && d.mismatch(found, p.typ)
 }
 
 // null reads a null, which clears a pointer, map, slice or interface.
@@ -272,7 +259,7 @@ func (d *jsonDecoder) byteSlice(p *plan, at unsafe.Pointer) bool {
 		decoded := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 		n, err := base64.StdEncoding.Decode(decoded, text)
 		if err != nil {
-			return d.fail(err)
+			return d.fail(&TypeError{Found: "string", Type: p.typ, Err: err})
 		}
 		*to = decoded[:n]
 		return true
@@ -371,7 +358,7 @@ func (d *jsonDecoder) unmarshaler(p *plan, at unsafe.Pointer) bool {
 		return false
 	}
 	if err := reflect.NewAt(p.typ, at).Interface().(json.Unmarshaler).UnmarshalJSON(text); err != nil {
-		return d.refused(p.typ, err)
+		return d.refused(p.typ, text, err)
 	}
 	return true
 }
@@ -384,25 +371,10 @@ func (d *jsonDecoder) foreign(p *plan, at unsafe.Pointer) bool {
 		return false
 	}
 	if err := kjson.Unmarshal(text, reflect.NewAt(p.typ, at).Interface()); err != nil {
-		return d.refused(p.typ, err)
+		return d.refused(p.typ, text, err)
 	}
 	return true
 }
-
-// refused records that a method of a type, or Kubernetes' decoder, refused a value. It returns false.
-func (d *jsonDecoder) refused(t reflect.Type, err error) bool { return d.fail(&refusal{t, err}) }
-
-// refusal is an error that doesn't quote the value, which may be a secret. The wrapped error may quote it.
-type refusal struct {
-	typ reflect.Type
-	err error
-}
-
-func (e *refusal) Error() string {
-	return fmt.Sprintf("cannot unmarshal the value into a Go value of type %v", e.typ)
-}
-
-func (e *refusal) Unwrap() error { return e.err }
 
 // anything decodes into an interface without methods.
 func (d *jsonDecoder) anything(p *plan, to *any) bool {

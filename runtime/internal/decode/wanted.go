@@ -123,8 +123,8 @@ func (r *reader) wantsMessage(
 
 // Numbers of fields in all objects, and in their metadata.
 const (
-	objectMetadata                                  = 1
-	metadataNamespace, metadataUID, metadataVersion = 3, 5, 6
+	objectMetadata                                                = 1
+	metadataName, metadataNamespace, metadataUID, metadataVersion = 1, 3, 5, 6
 )
 
 // messageMetadata holds fields of a metav1.ObjectMeta by their numbers.
