@@ -158,7 +158,7 @@ func (g *applyGen) files(h headers) []render.File {
 	files := []render.File{
 		file("utils.go", "applyconfig/utils.tmpl", func() any { return g.utils() }),
 		file("internal/internal.go", "applyconfig/internal.tmpl",
-			func() any { return schemaView{YAML: g.schema.YAML()} }),
+			func() any { return schemaView{YAML: g.schema.YAML(), ByJSON: g.byJSON()} }),
 	}
 	for _, p := range g.api.Packages {
 		for _, t := range p.Types {
@@ -170,7 +170,27 @@ func (g *applyGen) files(h headers) []render.File {
 }
 
 // schemaView is the view of internal/internal.go.
-type schemaView struct{ YAML string }
+type schemaView struct {
+	YAML string
+	// ByJSON is true if only encoding/json encodes and decodes all types as they do.
+	ByJSON bool
+}
+
+// byJSON reports whether the configurations have a type in their fields that managedfields doesn't encode or
+// decode as the type does: that knows MarshalJSON, and UnmarshalJSON of types that aren't scalars. It is false
+// if upstream's configurations are wanted, which don't decode what such types write.
+func (g *applyGen) byJSON() bool {
+	differs := false
+	for name, t := range g.api.Types {
+		scalar := !t.Struct && (t.Underlying == nil || t.Underlying.Form == model.Named ||
+			t.Underlying.Form == model.Array)
+		if t.Marshaler != "" && g.packages[name] != "" {
+			return false
+		}
+		differs = differs || t.Marshaler == model.MarshalText || t.Marshaler != "" && scalar
+	}
+	return differs
+}
 
 // applyUtilsView is the view of utils.go.
 type applyUtilsView struct {

@@ -41,7 +41,8 @@ const (
 // With methods set pointers, but most fields of a Go struct are values. So a struct without
 // an apply configuration, which upstream embeds, is flattened, or becomes a named field if
 // it has a JSON key.
-func (g *applyGen) embedding(f *model.Field, j model.JSON) embedding {
+// of is the type whose configuration it is.
+func (g *applyGen) embedding(of *model.Type, f *model.Field, j model.JSON) embedding {
 	switch {
 	case !f.Embedded:
 		return notEmbedded
@@ -51,10 +52,20 @@ func (g *applyGen) embedding(f *model.Field, j model.JSON) embedding {
 		// Upstream embeds a pointer to the Go type and generates With methods for its
 		// fields that don't compile.
 		return asField
+	// Go promotes none of several methods of one name, so the type is encoded by its fields. The method of
+	// the one that the configuration embeds would be promoted.
+	case g.marshals(f.Type) && of.Marshaler == "":
+		return flatten
 	case f.Type.Form == model.Pointer || g.fits(g.declared(f.Type), 0):
 		return embedType
 	}
 	return flatten
+}
+
+// marshals reports whether a type, or the target of a pointer type, encodes itself.
+func (g *applyGen) marshals(e *model.Expr) bool {
+	t := g.declared(e.Deref())
+	return t != nil && t.Marshaler != ""
 }
 
 // fits reports whether With methods can set the fields of a Go struct: fields whose zero
@@ -106,11 +117,12 @@ type member struct {
 // members are the fields of the apply configuration of a struct: its own, and those of
 // flattened structs that its own don't hide.
 func (g *applyGen) members(t *model.Type) []member {
-	return g.flattened(t, map[string]bool{}, 0)
+	return g.flattened(t, t, map[string]bool{}, 0)
 }
 
-// flattened is members without the hidden fields, to which it adds its own.
-func (g *applyGen) flattened(t *model.Type, hidden map[string]bool, hops int) []member {
+// flattened is members of t, as a part of the configuration of another type, without the hidden fields, to
+// which it adds its own.
+func (g *applyGen) flattened(of, t *model.Type, hidden map[string]bool, hops int) []member {
 	// Go's rule for promoted fields: the outer one hides those further in.
 	own := maps.Clone(hidden)
 	for _, f := range t.Fields {
@@ -123,11 +135,11 @@ func (g *applyGen) flattened(t *model.Type, hidden map[string]bool, hops int) []
 			continue
 		}
 		hidden[f.Name] = true
-		m := member{f, j, g.embedding(f, j)}
+		m := member{f, j, g.embedding(of, f, j)}
 		if m.embedding != flatten {
 			members = append(members, m)
-		} else if hops < 16 {
-			inner := g.flattened(g.embedded(f), own, hops+1)
+		} else if target := g.declared(f.Type.Deref()); target != nil && hops < 16 {
+			inner := g.flattened(of, target, own, hops+1)
 			for _, m := range inner {
 				own[m.Name] = true
 			}

@@ -33,19 +33,25 @@ func (d *deriver) named(name model.TypeName) string {
 	return key
 }
 
-// atom is the schema of a struct.
+// objects are types that encode themselves and always write an object.
+var objects = []model.TypeName{{Path: metaPath, Name: "FieldsV1"},
+	{Path: "k8s.io/apimachinery/pkg/runtime", Name: "RawExtension"}}
+
+// atom is the schema of a struct, or of a type that encodes itself.
 func (d *deriver) atom(t *model.Type) schema.Atom {
 	switch {
-	case t == nil || !t.Struct:
+	case t == nil:
 		return schema.Deduced()
-	case t.HasSchemaType:
+	case t.HasSchemaType && (t.Struct || t.Marshaler != ""):
 		return described(t)
-	case slices.Contains(t.Methods, "MarshalJSON") && t.HasJSON():
-		return schema.Deduced() // the fields aren't what is encoded
+	case slices.Contains(objects, t.TypeName):
+		return schema.Object()
+	case !t.Struct || t.Marshaler != "":
+		return schema.Deduced()
 	}
 	m := &schema.Map{Relationship: mapRelationship(t.Lines)}
 	d.fields(t, m, 0)
-	if len(m.Fields) == 0 { // such as FieldsV1, whose content has no schema
+	if len(m.Fields) == 0 {
 		m.Element = schema.Ref{Inline: schema.Deduced()}
 	}
 	slices.SortFunc(m.Fields, func(a, b schema.Field) int { return strings.Compare(a.Name, b.Name) })
@@ -63,6 +69,9 @@ func described(t *model.Type) schema.Atom {
 		return schema.Atom{Scalar: schema.Numeric}
 	case "boolean":
 		return schema.Atom{Scalar: schema.Boolean}
+	case "array":
+		return schema.Atom{List: &schema.List{Element: schema.Ref{Name: schema.UntypedAtomic},
+			Relationship: schema.Atomic}}
 	case "string":
 		if t.SchemaFormat == "" || t.SchemaFormat == "byte" {
 			return schema.Atom{Scalar: schema.String}
@@ -119,12 +128,12 @@ func (d *deriver) structType(e *model.Expr) *model.Type {
 	return nil
 }
 
-// resolve follows pointers, and names of types other than structs.
+// resolve follows pointers, and names of types other than structs and those that encode themselves.
 func (d *deriver) resolve(e *model.Expr) *model.Expr {
 	for range 16 {
 		e = e.Deref()
 		t := d.types[e.Name].Instance(e.Args)
-		if e.Form != model.Named || t == nil || t.Struct || t.Underlying == nil {
+		if e.Form != model.Named || t == nil || t.Struct || t.Marshaler != "" || t.Underlying == nil {
 			break
 		}
 		e = t.Underlying
@@ -182,7 +191,10 @@ func (d *deriver) ref(e *model.Expr) schema.Ref {
 	}
 	t := d.types[e.Name]
 	if t == nil || !t.Struct || len(e.Args) > 0 {
-		return inline(schema.Deduced())
+		if t != nil && t.Marshaler == "" {
+			t = nil // nothing tells the JSON of an instance of a generic type
+		}
+		return inline(d.atom(t))
 	}
 	name := d.named(e.Name)
 	if name == rawExtension {
@@ -239,7 +251,8 @@ func (d *deriver) zero(e *model.Expr, omitted bool, hops int) string {
 	}
 	switch t := d.types[e.Name]; {
 	case t == nil:
-	case slices.Contains(t.Methods, "UnmarshalJSON"): // its zero value needn't be {}
+	// Its zero value needn't be {}, or that of its kind.
+	case t.Marshaler != "", slices.Contains(t.Methods, "UnmarshalJSON"):
 		return ""
 	// openapi-gen treats a struct with a single embedded field as an alias.
 	case t.Struct && len(t.Fields) == 1 && t.Fields[0].Embedded:

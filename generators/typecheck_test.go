@@ -18,7 +18,8 @@ import (
 var imported = []string{
 	"context", "fmt", "net/http", "reflect", "sync", "time",
 	"k8s.io/apimachinery/pkg/labels", "k8s.io/apimachinery/pkg/util/managedfields",
-	"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/runtime",
+	"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured",
+	"k8s.io/apimachinery/pkg/runtime", "k8s.io/apimachinery/pkg/util/json",
 	"k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/runtime/serializer",
 	"k8s.io/apimachinery/pkg/types", "k8s.io/apimachinery/pkg/util/runtime", "k8s.io/apimachinery/pkg/watch",
 	"k8s.io/client-go/applyconfigurations/meta/v1", "k8s.io/client-go/discovery/fake",

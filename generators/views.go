@@ -29,6 +29,7 @@ func packages() map[string]render.Package {
 		"sync":    at("sync"),
 		"time":    at("time"),
 
+		"json":          at("k8s.io/apimachinery/pkg/util/json"),
 		"labels":        at("k8s.io/apimachinery/pkg/labels"),
 		"managedfields": at("k8s.io/apimachinery/pkg/util/managedfields"),
 		"metav1":        at("k8s.io/apimachinery/pkg/apis/meta/v1"),
@@ -36,6 +37,7 @@ func packages() map[string]render.Package {
 		"schema":        at("k8s.io/apimachinery/pkg/runtime/schema"),
 		"serializer":    at("k8s.io/apimachinery/pkg/runtime/serializer"),
 		"types":         at("k8s.io/apimachinery/pkg/types"),
+		"unstructured":  at("k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"),
 		"utilruntime":   {Path: "k8s.io/apimachinery/pkg/util/runtime", Alias: "utilruntime"},
 		"watch":         at("k8s.io/apimachinery/pkg/watch"),
 

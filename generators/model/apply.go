@@ -123,7 +123,7 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 	// Of the types that only local inputs lead to, the inputs themselves get an apply
 	// configuration and the others don't.
 	r.read(roots)
-	reached := r.reachable(roots)
+	reached := r.reachable(roots, a.usedAsIs)
 	for _, name := range unapplied {
 		delete(reached, name)
 	}
@@ -153,6 +153,11 @@ func (a *applyReader) read(packages []*candidate) *Apply {
 	a.checkUnnamed(model)
 	return model
 }
+
+// usedAsIs reports whether the apply configurations of others have the type itself in their fields, and not
+// an apply configuration of it: that would send the fields of the type, which are not what it writes. The
+// compatible binaries do as upstream does.
+func (a *applyReader) usedAsIs(t *Type) bool { return a.cfg.Strict && t.Marshaler != "" }
 
 // checkUnnamed warns of fields of unnamed types, which lose their type in apply
 // configurations.
@@ -222,8 +227,14 @@ func (a *applyReader) applyPackage(p *candidate, types map[TypeName]*Type,
 	}
 	for name, t := range types {
 		if name.Path != p.src.path || t.alias || len(t.Params) > 0 || !t.Struct || !t.HasJSON() ||
-			slices.Contains(noApply, name) {
+			slices.Contains(noApply, name) || a.usedAsIs(t) {
 			continue
+		}
+		if t.Marshaler != "" {
+			a.Warnf(t.Pos,
+				"type %s encodes itself with %s, but its apply configuration sends its fields; kubewright "+
+					"generate uses the type itself instead",
+				name.Name, t.Marshaler)
 		}
 		kind := kinds[name]
 		// hasObjectMetaField in applyconfiguration-gen's targets.go.

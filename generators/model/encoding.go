@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"path"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -13,7 +12,7 @@ import (
 // every server and client expects: objects then lose their kind or their metadata, and
 // lists are empty. Internal types have no tags, and are never encoded.
 func (r *kindReader) checkKeys(p *candidate, name string, st *structType) {
-	if st.pkg != p.src || slices.Contains(p.src.methods[name], "MarshalJSON") {
+	if method, _ := r.marshaler(TypeName{p.src.path, name}); st.pkg != p.src || method != "" {
 		return
 	}
 	for _, field := range st.fields {
@@ -33,6 +32,22 @@ func (r *kindReader) checkKeys(p *candidate, name string, st *structType) {
 			}
 		}
 	}
+}
+
+// checkMarshaler reports a kind that encodes itself.
+func (r *kindReader) checkMarshaler(p *candidate, kind *Kind) {
+	method, by := r.marshaler(TypeName{p.src.path, kind.Name})
+	if method == "" {
+		return
+	}
+	from, advice := "", "remove the method, or move it to the type of a field"
+	if by.Name != kind.Name || by.Path != p.src.path {
+		from, advice = " of the embedded "+by.Path+"."+by.Name, "make that a field with a name"
+	}
+	r.StrictErrorf(kind.Pos,
+		"the kind %s encodes itself with the method %s%s, but servers and clients look for its metadata, spec "+
+			"and status among its fields; %s",
+		kind.Name, method, from, advice)
 }
 
 // wrongKey reports a field with a wrong key, or with none.

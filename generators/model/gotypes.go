@@ -95,6 +95,11 @@ type Type struct {
 	Fields []*Field
 	// Methods are the names of the type's own methods.
 	Methods []string
+	// Marshaler is the method by which the type encodes itself, MarshalJSON or MarshalText, and
+	// MarshalerOf the type that declares it, which may be an embedded one. It is "" for a type
+	// that is encoded by its kind.
+	Marshaler   string
+	MarshalerOf TypeName
 	// ModelName is the result of the method OpenAPIModelName, "" without one.
 	ModelName string
 	// SchemaType is the result of the method OpenAPISchemaType; HasSchemaType

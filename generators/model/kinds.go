@@ -217,6 +217,7 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 	if kind.hub {
 		r.checkInternal(p, kind, st)
 	} else {
+		r.checkMarshaler(p, kind)
 		r.checkKeys(p, name, st)
 	}
 	status := st.field("Status")

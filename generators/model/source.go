@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,6 +34,10 @@ type source struct {
 	methods map[string][]string
 	// doubled are the declarations of types that have the name of an earlier one, which don't compile.
 	doubled []*typeDecl
+	// marshalers has the methods by which types encode themselves, by "Type.Method";
+	// marshalersRead is true once all files with such methods were parsed.
+	marshalers     map[string]bool
+	marshalersRead bool
 	// bodies has the methods that describe a type to OpenAPI, by "Type.Method".
 	bodies map[string]*ast.BlockStmt
 	// copies are the methods whose names begin with DeepCopy.
@@ -64,7 +69,7 @@ type typeDecl struct {
 func newSource(p listed, fset *token.FileSet, base string) *source {
 	s := &source{path: p.ImportPath, name: p.Name, dir: p.Dir, main: p.Module != nil && p.Module.Main,
 		fset: fset, types: map[string]*typeDecl{}, values: map[string]bool{}, methods: map[string][]string{},
-		bodies: map[string]*ast.BlockStmt{}}
+		bodies: map[string]*ast.BlockStmt{}, marshalers: map[string]bool{}}
 	for _, names := range [][]string{p.GoFiles, p.CgoFiles, p.InvalidGoFiles} {
 		for _, name := range names {
 			s.files = append(s.files, newFile(p.Dir, name, base, false))
@@ -167,6 +172,9 @@ func (s *source) index(f *file) {
 				if strings.HasPrefix(decl.Name.Name, "OpenAPI") {
 					s.bodies[receiver+"."+decl.Name.Name] = decl.Body
 				}
+				if isMarshaler(decl.Type) {
+					s.marshalers[receiver+"."+decl.Name.Name] = true
+				}
 				if strings.HasPrefix(decl.Name.Name, "DeepCopy") {
 					s.copies = append(s.copies, copyMethod{receiver, decl, f})
 				}
@@ -195,6 +203,12 @@ func (s *source) index(f *file) {
 func (s *source) typ(name string) *typeDecl {
 	s.undefer(name, func() bool { return s.types[name] != nil })
 	return s.types[name]
+}
+
+// predeclares reports whether a name is a predeclared type in this package: a package may declare a
+// type of such a name.
+func (s *source) predeclares(name string) bool {
+	return s.types[name] == nil && types.Universe.Lookup(name) != nil
 }
 
 // declares reports whether there is a function, variable or constant of that name.
@@ -340,18 +354,20 @@ func (s *source) value(tok token.Token, name string) (ast.Expr, *file) {
 	return nil, nil
 }
 
-// returns is the first string literal in a method that describes a type to OpenAPI:
-// the result, or the only element of a list. ok is false if there is no such method.
-func (s *source) returns(receiver, method string) (value string, ok bool) {
+// returns are the string literals in a method that describes a type to OpenAPI: the result, or the
+// elements of a list. ok is false if there is no such method.
+func (s *source) returns(receiver, method string) (values []string, ok bool) {
 	body := s.bodies[receiver+"."+method]
 	if body == nil {
-		return "", false
+		return nil, false
 	}
 	ast.Inspect(body, func(n ast.Node) bool {
-		if lit, isLit := n.(*ast.BasicLit); isLit && value == "" {
-			value, _ = strconv.Unquote(lit.Value)
+		if lit, isLit := n.(*ast.BasicLit); isLit {
+			if value, err := strconv.Unquote(lit.Value); err == nil {
+				values = append(values, value)
+			}
 		}
 		return true
 	})
-	return value, true
+	return values, true
 }

@@ -237,30 +237,45 @@ const maxHops = 16
 // types. known is false if a package on the way can't be found, so that the answer
 // isn't known.
 func (s *sources) structOf(p *source, f *file, expr ast.Expr) (st *structType, known bool) {
+	literal, f, p, known := s.underlying(p, f, expr)
+	if struc, ok := literal.(*ast.StructType); ok {
+		return &structType{struc.Fields.List, f, p}, true
+	}
+	return nil, known
+}
+
+// underlying follows names, across packages, to a type literal, and returns the file and the
+// package of that. The literal is nil for predeclared types, and if known is false: then a
+// package on the way can't be found.
+func (s *sources) underlying(p *source, f *file, expr ast.Expr) (literal ast.Expr, in *file, of *source,
+	known bool) {
 	for range maxHops {
-		if lit, ok := expr.(*ast.StructType); ok {
-			return &structType{lit.Fields.List, f, p}, true
-		}
 		if _, pointer := expr.(*ast.StarExpr); pointer {
-			return nil, true // refer would see through it
+			return expr, f, p, true // refer would see through it
 		}
 		ref, ok := s.refer(p, f, expr)
 		if !ok {
 			_, selector := expr.(*ast.SelectorExpr)
-			return nil, !selector
+			if selector {
+				return nil, f, p, false
+			}
+			return expr, f, p, true
+		}
+		if ident, ok := expr.(*ast.Ident); ok && p.predeclares(ident.Name) {
+			return nil, f, p, true
 		}
 		if p.path != ref.Path {
 			if p = s.declaring(ref); p == nil {
-				return nil, false
+				return nil, f, p, false
 			}
 		}
 		decl := p.typ(ref.Name)
 		if decl == nil {
-			return nil, true
+			return nil, f, p, true
 		}
 		f, expr = decl.file, decl.spec.Type
 	}
-	return nil, true
+	return nil, f, p, true
 }
 
 // structOfDecl is structOf for a type declaration.

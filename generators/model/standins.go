@@ -5,8 +5,8 @@ import (
 	"go/token"
 )
 
-// standInFiles declare the types of apimachinery that API types consist of: their fields, their
-// markers, and their methods for OpenAPI. With them most packages need no second call of the go
+// standInFiles declare the types of apimachinery and of package time that API types consist of: their
+// fields, their markers, and their methods for OpenAPI and for JSON. With them most packages need no second call of the go
 // command, and apimachinery needn't be downloaded. TestStandIns fails when a copy is out of
 // date.
 //
@@ -20,6 +20,7 @@ var standInPaths = map[string]string{
 	"resource": "k8s.io/apimachinery/pkg/api/resource",
 	"intstr":   "k8s.io/apimachinery/pkg/util/intstr",
 	"types":    "k8s.io/apimachinery/pkg/types",
+	"time":     "time",
 }
 
 // standIns parses the files.

@@ -28,6 +28,10 @@ func TestStandIns(t *testing.T) {
 					t.Errorf("%s.%s has no method %s", path, name, method)
 				}
 			}
+			encodes, _ := standIns.marshaler(TypeName{path, name})
+			if want, _ := originals.marshaler(TypeName{path, name}); encodes != want {
+				t.Errorf("%s.%s encodes itself with %q, want %q", path, name, encodes, want)
+			}
 			if standIn.SchemaType != original.SchemaType {
 				t.Errorf("%s.%s is %q in OpenAPI, want %q", path, name, standIn.SchemaType, original.SchemaType)
 			}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"go/ast"
 	"go/printer"
-	"go/types"
 	"reflect"
 	"regexp"
 	"slices"
@@ -57,15 +56,17 @@ func (r *typeReader) read(roots []TypeName) {
 		}
 		frontier = r.unread(next)
 	}
-	// Last, as an alias may be read after the types that refer to it.
+	// Last, as an alias may be read after the types that refer to it, and so may embedded types.
 	for _, t := range r.types {
 		r.resolveAliases(t)
+		t.Marshaler, t.MarshalerOf = r.marshaler(t.TypeName)
 	}
 }
 
 // reachable returns the types that roots lead to, all of which were read. A struct that is
-// declared as another one leads to the fields of that, not to the other one itself.
-func (r *typeReader) reachable(roots []TypeName) map[TypeName]*Type {
+// declared as another one leads to the fields of that, not to the other one itself. A type for
+// which ends is true leads to nothing.
+func (r *typeReader) reachable(roots []TypeName, ends func(*Type) bool) map[TypeName]*Type {
 	found := map[TypeName]*Type{}
 	var visit func(TypeName)
 	visit = func(name TypeName) {
@@ -74,6 +75,9 @@ func (r *typeReader) reachable(roots []TypeName) map[TypeName]*Type {
 			return
 		}
 		found[name] = t
+		if ends(t) {
+			return
+		}
 		t.Underlying.names(visit)
 		for _, f := range t.Fields {
 			f.Type.names(visit)
@@ -140,12 +144,21 @@ func (r *typeReader) describe(name TypeName) *Type {
 	t.Lines = append(commentLines(second), commentLines(closest)...)
 	t.alias = decl.spec.Assign.IsValid()
 	t.Methods = p.methods[name.Name]
-	t.ModelName, _ = p.returns(name.Name, "OpenAPIModelName")
+	returned := func(method string) (string, bool) {
+		values, ok := p.returns(name.Name, method)
+		// What may be null may also be absent. Of several other types, none is the type.
+		values = slices.DeleteFunc(values, func(value string) bool { return value == "null" })
+		if len(values) != 1 {
+			return "", ok
+		}
+		return values[0], ok
+	}
+	t.ModelName, _ = returned("OpenAPIModelName")
 	if prefix := r.modelPackage(p); prefix != "" && t.ModelName == "" {
 		t.ModelName = prefix + "." + name.Name
 	}
-	t.SchemaType, t.HasSchemaType = p.returns(name.Name, "OpenAPISchemaType")
-	t.SchemaFormat, _ = p.returns(name.Name, "OpenAPISchemaFormat")
+	t.SchemaType, t.HasSchemaType = returned("OpenAPISchemaType")
+	t.SchemaFormat, _ = returned("OpenAPISchemaFormat")
 	if decl.spec.TypeParams != nil {
 		for _, params := range decl.spec.TypeParams.List {
 			for _, n := range params.Names {
@@ -315,9 +328,7 @@ func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList)
 		}
 		return &generic
 	case *ast.Ident:
-		// A package may declare a type of the name of a predeclared one.
-		predeclared := p.types[e.Name] == nil && types.Universe.Lookup(e.Name) != nil
-		if predeclared || isParameter(params, e.Name) {
+		if p.predeclares(e.Name) || isParameter(params, e.Name) {
 			return &Expr{Name: TypeName{Name: e.Name}}
 		}
 		return &Expr{Name: TypeName{p.path, e.Name}}

@@ -33,7 +33,8 @@ func (r Resources) NewManagedTracker(
 	fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder,
 	converter managedfields.TypeConverter, objects ...runtime.Object,
 ) testing.ObjectTracker {
-	return serve(fake, r.known(testing.NewFieldManagedObjectTracker(scheme, decoder, converter)), objects)
+	tracker := testing.NewFieldManagedObjectTracker(scheme, decoder, jsonConverter{converter, scheme})
+	return serve(fake, r.known(tracker), objects)
 }
 
 // known returns a tracker that has these resources, and keeps its objects in a tracker that guesses.
