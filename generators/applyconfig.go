@@ -176,9 +176,10 @@ type schemaView struct {
 	ByJSON bool
 }
 
-// byJSON reports whether the configurations have a type in their fields that managedfields doesn't encode or
-// decode as the type does: that knows MarshalJSON, and UnmarshalJSON of types that aren't scalars. It is false
-// if upstream's configurations are wanted, which don't decode what such types write.
+// byJSON reports whether the configurations have a type in their fields that managedfields doesn't
+// encode or decode as the type does: that knows MarshalJSON, and UnmarshalJSON of types that aren't
+// scalars. It is false if upstream's configurations are wanted, which don't decode what such types
+// write.
 func (g *applyGen) byJSON() bool {
 	differs := false
 	for name, t := range g.api.Types {

@@ -11,12 +11,11 @@ const (
 	MarshalText = "MarshalText"
 )
 
-// marshaler returns the method by which a type encodes itself, and the type that declares it: the type itself,
-// or one that it embeds. The method is "" for a type that is encoded by its kind: a struct by its fields. All that
-// depends on how a type is encoded asks here.
+// marshaler returns the method by which a type encodes itself, and the type that declares it: the type
+// itself, or one that it embeds. The method is "" for a type that is encoded by its kind: a struct by its
+// fields. All that depends on how a type is encoded asks here.
 //
-// A method of the pointer counts, too: encoding/json calls it for all values that it can take the address
-// of.
+// A method of the pointer counts, too: encoding/json calls it for all values whose address it can take.
 func (s *sources) marshaler(name TypeName) (method string, declaredBy TypeName) {
 	for _, method := range []string{MarshalJSON, MarshalText} {
 		if by, ok := s.implements(name, method); ok {

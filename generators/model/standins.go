@@ -6,8 +6,8 @@ import (
 )
 
 // standInFiles declare the types of apimachinery and of package time that API types consist of: their
-// fields, their markers, and their methods for OpenAPI and for JSON. With them most packages need no second call of the go
-// command, and apimachinery needn't be downloaded. TestStandIns fails when a copy is out of
+// fields, their markers, and their methods for OpenAPI and for JSON. With them most packages need no second
+// call of the go command, and apimachinery needn't be downloaded. TestStandIns fails when a copy is out of
 // date.
 //
 //go:embed standins/*.go.txt
