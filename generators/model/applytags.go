@@ -13,7 +13,7 @@ import (
 // tag. A struct without any such tag has no apply configuration.
 func (a *applyReader) checkTags(p *ApplyPackage) {
 	for _, t := range p.Types {
-		if slices.Contains(t.Methods, "MarshalJSON") || slices.Contains(t.Methods, "MarshalText") {
+		if t.Marshaler != "" {
 			continue // its fields aren't those of its JSON
 		}
 		for _, f := range t.Fields {

@@ -78,7 +78,7 @@ func (r *kindReader) checkInternal(p *candidate, kind *Kind, st *structType) {
 // checkSpecAndStatus reports a Spec or a Status whose key in JSON is its Go name: servers look for the fields
 // spec and status, and treat the latter as a subresource.
 func (r *kindReader) checkSpecAndStatus(p *candidate, name string, st *structType) {
-	if st.pkg != p.src || slices.Contains(p.src.methods[name], "MarshalJSON") {
+	if method, _ := r.marshaler(TypeName{p.src.path, name}); st.pkg != p.src || method != "" {
 		return
 	}
 	for _, field := range st.fields {

@@ -119,12 +119,13 @@ func (s *session) listElem(p *source, f *file, typ ast.Expr) (elem shapeAt, list
 			}
 		}
 		decl := p.typ(ref.Name)
+		method, _ := s.marshaler(TypeName{p.path, ref.Name})
 		switch {
 		case decl == nil: // a predeclared type, or a type parameter
 			return shapeAt{}, false, types.Universe.Lookup(ref.Name) != nil && ref.Name != "any"
 		case decl.spec.TypeParams != nil:
 			return shapeAt{}, false, false
-		case slices.Contains(p.methods[ref.Name], "MarshalJSON"):
+		case method != "":
 			return shapeAt{}, false, false
 		}
 		f, typ = decl.file, decl.spec.Type
