@@ -21,6 +21,7 @@ package factory
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -28,6 +29,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // Factory keeps one shared informer for each Go type. C is the type of the clientset that
@@ -93,13 +96,16 @@ func (f *Factory[C]) WaitForCacheSync(stopCh <-chan struct{}) map[reflect.Type]b
 }
 
 // WaitForCacheSyncWithContext blocks, without polling, until every informer that was started before the call
-// has synced, or ctx is done. The result reports which informers have synced. It doesn't wait for handlers:
-// use their registration's HasSyncedChecker.
+// has synced or stopped, or ctx is done. The result reports which informers have synced. It doesn't wait for
+// handlers: use their registration's HasSyncedChecker.
 func (f *Factory[C]) WaitForCacheSyncWithContext(ctx context.Context) cache.SyncResult {
 	result := cache.SyncResult{Synced: f.byType.WaitForCacheSync(ctx)}
-	for _, synced := range result.Synced {
-		if !synced {
-			result.Err = context.Cause(ctx)
+	for example, synced := range result.Synced {
+		if synced {
+			continue
+		}
+		if result.Err = context.Cause(ctx); result.Err == nil {
+			result.Err = fmt.Errorf("wait for the informer of %v to sync: %w", example, informer.ErrStopped)
 		}
 	}
 	return result

@@ -207,6 +207,9 @@ func (s *multiInformer[F]) checkers() (list []cache.DoneChecker) {
 	return list
 }
 
+// Ended returns a channel that is closed when the set is shut down.
+func (s *multiInformer[F]) Ended() <-chan struct{} { return s.set.ended }
+
 // IsStopped reports whether the set was shut down.
 func (s *multiInformer[F]) IsStopped() bool {
 	s.set.mu.RLock()

@@ -166,14 +166,19 @@ func (s *Set[K]) ended(e *entry) {
 	delete(s.running, e)
 }
 
-// WaitForCacheSync blocks, without polling, until every informer that was started before the call has synced,
-// or ctx is done. The result reports for each whether it has synced. It doesn't wait for handlers: use their
-// registration's HasSyncedChecker.
+// WaitForCacheSync blocks, without polling, until every informer that was started before the call has synced
+// or stopped, or ctx is done. The result reports for each whether it has synced. It doesn't wait for
+// handlers: use their registration's HasSyncedChecker.
 func (s *Set[K]) WaitForCacheSync(ctx context.Context) map[K]bool {
 	informers := s.started()
 	for _, i := range informers {
+		var ended <-chan struct{}
+		if e, ok := shell.As[interface{ Ended() <-chan struct{} }](i); ok {
+			ended = e.Ended()
+		}
 		select {
 		case <-i.HasSyncedChecker().Done():
+		case <-ended:
 		case <-ctx.Done():
 			// The loop no longer blocks. The informers' states are read below.
 		}
@@ -207,6 +212,10 @@ func (s *Set[K]) Shutdown() {
 	s.mu.Lock()
 	s.stopping = true
 	s.mu.Unlock()
+	_, idle := s.all()
+	for _, i := range idle {
+		discard(i)
+	}
 
 	defer time.AfterFunc(patience, s.logRunning).Stop()
 	s.returned.Wait()
@@ -285,8 +294,17 @@ func (s *Set[K]) release(i cache.SharedInformer) error {
 	}
 	if e.started {
 		e.stop()
+	} else {
+		discard(i)
 	}
 	return nil
+}
+
+// discard stops an informer that nobody will start, if it is one of package informer.
+func discard(i cache.SharedInformer) {
+	if idle, ok := shell.As[interface{ Discard() }](i); ok {
+		idle.Discard()
+	}
 }
 
 func (s *Set[K]) setOnCreate(setUp func(cache.SharedIndexInformer) error) error {

@@ -169,6 +169,16 @@ func (s *shared[K]) CalledHandlers() []string { return s.core.calledHandlers() }
 
 func (s *shared[K]) progress() (failed, stopped <-chan struct{}) { return s.core.progress() }
 
+// Ended returns a channel that is closed when the informer stops, or is discarded.
+func (s *shared[K]) Ended() <-chan struct{} { return s.core.ended }
+
+// Discard stops an informer that has not been started and never will be, so that nobody waits for it.
+func (s *shared[K]) Discard() {
+	if s.core.start() {
+		s.core.stop()
+	}
+}
+
 func (s *shared[K]) IsStopped() bool { return s.core.IsStopped() }
 
 // SetWatchErrorHandler is like SetWatchErrorHandlerWithContext, with a handler that takes no context.

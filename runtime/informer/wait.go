@@ -119,6 +119,9 @@ func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.Share
 	synced := i.HasSyncedChecker().Done()
 	for {
 		var failed, stopped <-chan struct{}
+		if e, ok := shell.As[interface{ Ended() <-chan struct{} }](i); ok {
+			stopped = e.Ended()
+		}
 		if o, ok := shell.As[observable](i); ok {
 			failed, stopped = o.progress()
 			if e := o.Status().NotSynced(); e != nil && e.Err != nil && giveUp(e) {
