@@ -56,17 +56,23 @@ var deltaTypes = map[watch.EventType]deltafifo.DeltaType{
 	watch.Added: deltafifo.Added, watch.Modified: deltafifo.Updated, watch.Deleted: deltafifo.Deleted,
 }
 
-func (s partSink[K]) Change(t watch.EventType, obj any, version string) error {
-	if !*s.mixed {
-		return s.change(deltaTypes[t], obj, version)
+func (s partSink[K]) Prepare(t watch.EventType, obj any, version string) (apply func(), err error) {
+	if _, err := s.key(obj); err != nil {
+		return nil, err
 	}
 	hash := s.hash(obj)
 	result, err := s.accept(obj)
 	a := arrival[K]{Result: result, deleted: t == watch.Deleted, missed: err != nil, version: version}
-	if err == nil || a.deleted {
-		s.call(func(w *writer[K]) { w.arriveMixed(a, hash, s.hash) })
+	if err != nil && !a.deleted {
+		return nil, err
 	}
-	return err
+	return func() {
+		if *s.mixed {
+			s.call(func(w *writer[K]) { w.arriveMixed(a, hash, s.hash) })
+		} else {
+			s.put(deltaTypes[t], a)
+		}
+	}, err
 }
 
 func (s partSink[K]) Mixed(mixed bool) {

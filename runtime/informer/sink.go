@@ -72,28 +72,29 @@ func (s sink[K]) change(t deltafifo.DeltaType, obj any, version string) error {
 	}
 	if s.transform == nil {
 		s.queue.Append(t, key, obj, version)
-	} else {
-		err = s.changeTransformed(t, key, obj, version)
+		s.metrics.queued(s.queue)
+		return nil
 	}
-	s.metrics.queued(s.queue)
+	// If the transform fails, only a deletion is queued: it needs only the key.
+	result, err := s.transform(key, obj)
+	a := arrival[K]{Result: result, deleted: t == deltafifo.Deleted, missed: err != nil, version: version}
+	if err == nil || a.deleted {
+		s.put(t, a)
+	}
 	return err
 }
 
-// changeTransformed queues what a transform made of an object. If the transform fails, only a deletion is
-// queued: it needs only the key.
-func (s sink[K]) changeTransformed(t deltafifo.DeltaType, from K, obj any, version string) error {
-	result, err := s.transform(from, obj)
-	a := arrival[K]{Result: result, deleted: t == deltafifo.Deleted, missed: err != nil, version: version}
+// put queues an event.
+func (s sink[K]) put(t deltafifo.DeltaType, a arrival[K]) {
 	switch {
-	case err != nil && !a.deleted:
-	case err != nil || result.Key != from:
+	case a.missed, a.Key != a.From:
 		s.queue.Call(func(w *writer[K]) { w.arrive(a) })
-	case result.Object == nil:
-		s.queue.Append(deltafifo.Deleted, from, nil, version)
+	case a.Object == nil:
+		s.queue.Append(deltafifo.Deleted, a.From, nil, a.version)
 	default:
-		s.queue.Append(t, from, result.Object, version)
+		s.queue.Append(t, a.From, a.Object, a.version)
 	}
-	return err
+	s.metrics.queued(s.queue)
 }
 
 func (s sink[K]) Added(obj any, resourceVersion string) error {

@@ -40,18 +40,14 @@ type floor struct {
 // the group's mu.
 func (f *feed) sees(hash uint64) bool {
 	f.request.brought(hash, &f.group.filtering)
-	return f.ranges.Contains(hash)
+	return f.covers(hash)
 }
 
-// takes reports whether the feed must pass a change on to the sink. The caller holds the group's mu.
-func (f *feed) takes(obj any, version string) bool {
-	hash, ok := f.group.look(obj)
-	if !ok {
-		return true // It isn't an API object, for which the sink returns an error.
-	}
-	if !f.sees(hash) {
-		return false
-	}
+// covers reports whether a hash is in the feed's ranges. The caller holds the group's mu.
+func (f *feed) covers(hash uint64) bool { return f.ranges.Contains(hash) }
+
+// lacks reports whether the sink doesn't show a change yet. The caller holds the group's mu.
+func (f *feed) lacks(hash uint64, version string) bool {
 	for _, floor := range f.floors {
 		// An object without a version may be newer.
 		if floor.ranges.Contains(hash) && version != "" && !isBefore(floor.version, version) {
@@ -130,8 +126,8 @@ func (f *feed) withFloor(ranges shard.Ranges, version string) *feed {
 	return f
 }
 
-// look returns the hash of an object that has arrived, and records if it has no version. The caller holds the
-// group's mu.
+// look returns the hash of an object that has arrived, and records if it has no version. It returns false if
+// that isn't an API object, for which the sink returns an error. The caller holds the group's mu.
 func (g *Group) look(obj any) (hash uint64, ok bool) {
 	m, err := meta.Accessor(obj)
 	if err != nil {

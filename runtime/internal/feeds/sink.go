@@ -9,8 +9,10 @@ import (
 
 // Sink receives what a group reads, one call at a time. No call may block.
 type Sink interface {
-	// Change is a change of an object: Added, Modified or Deleted.
-	Change(t watch.EventType, obj any, resourceVersion string) error
+	// Prepare takes a change of an object: Added, Modified or Deleted. It is called without the group's lock,
+	// because it transforms the object. What it returns applies the change, and is nil if there is nothing to
+	// apply.
+	Prepare(t watch.EventType, obj any, resourceVersion string) (apply func(), err error)
 	// Bookmark reports that everything up to resourceVersion was delivered.
 	Bookmark(resourceVersion string) error
 	// Resync asks the sink to deliver all its objects again.
@@ -41,15 +43,24 @@ type Staging interface {
 // feedSink passes what one feed reads on to the group's sink.
 type feedSink struct{ *feed }
 
-func (s feedSink) change(t watch.EventType, obj any, version string) error {
-	s.group.mu.Lock()
-	defer s.group.mu.Unlock()
+func (s feedSink) change(t watch.EventType, obj any, version string) (err error) {
+	g := s.group
+	g.mu.Lock()
+	hash, hasHash := g.look(obj)
+	takes := !s.ended && (!hasHash || s.sees(hash) && s.lacks(hash, version))
+	g.mu.Unlock()
+	var apply func()
+	if takes {
+		apply, err = g.sink.Prepare(t, obj, version)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	if s.ended {
 		return nil
 	}
-	var err error
-	if s.takes(obj, version) {
-		err = s.group.sink.Change(t, obj, version)
+	// The ranges and floors may have changed meanwhile.
+	if apply != nil && (!hasHash || s.covers(hash) && s.lacks(hash, version)) {
+		apply()
 	}
 	s.reached(version)
 	return err
