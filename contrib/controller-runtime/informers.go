@@ -38,8 +38,8 @@ func (all *informers) forget(idle weak.Pointer[identified]) {
 	delete(all.idle, idle)
 }
 
-// run calls run, which runs an informer, and keeps the informer meanwhile. A second call for one informer only
-// calls run.
+// run calls run, which runs an informer, and keeps the informer meanwhile. A second call for an informer
+// only calls run.
 func (all *informers) run(i *identified, run func()) {
 	if all.begin(i) {
 		defer all.end(i)

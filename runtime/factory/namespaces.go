@@ -34,8 +34,8 @@ type runner interface {
 //	namespaces.StartWithContext(ctx)
 //	namespaces.Add("one")
 //
-// All methods are safe for concurrent use, and handlers and other callbacks may call them. Remove and Shutdown
-// wait for handlers, so they don't return in a handler. After 10 s a log line names the handler.
+// All methods are safe for concurrent use, and handlers and other callbacks may call them. Remove and
+// Shutdown wait for handlers, so they don't return in a handler. After 10 s a log line names the handler.
 type Namespaces[F runner] struct {
 	newFactory func(namespace string) F
 

@@ -62,8 +62,8 @@
 // The order is joining, then mu, then the store's own locks. Whoever holds mu waits for nobody, so index
 // functions, which the writer calls while it holds joining, may ask for the informer's state. The reflector
 // takes mu alone, to check whether a resync is due. The other locks come last. The lock of the waiters may be
-// held while the store is read, and while the state of a [Part] is, under the part's lock and that of its group
-// of feeds. No other lock is taken under the locks of coalescers, of the mutation detector (taken under
+// held while the store is read, and while the state of a [Part] is, under the part's lock and that of its
+// group of feeds. No other lock is taken under the locks of coalescers, of the mutation detector (taken under
 // joining), of the reflector's health or of the indexer's functions.
 //
 // No lock that a method takes is held while a handler, a transform, a tweak of list options, a watch error

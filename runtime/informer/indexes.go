@@ -30,8 +30,8 @@ func IndexLabels(i cache.SharedInformer, labels ...string) error {
 
 // IndexField adds an index called field to a generated informer, at any time before it has stopped. values
 // computes the values of an object, by which lister.ListByFields finds it; an object without any isn't in the
-// index. values must be deterministic and safe for concurrent use. It may read the cache, but must not write to
-// it, or add handlers or indexes. IndexField is safe for concurrent use.
+// index. values must be deterministic and safe for concurrent use. It may read the cache, but must not write
+// to it, or add handlers or indexes. IndexField is safe for concurrent use.
 func IndexField[T cache.Object](i cache.SharedInformer, field string, values func(T) []string) error {
 	core, ok := CoreOf[T](i)
 	if !ok {

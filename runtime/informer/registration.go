@@ -147,9 +147,9 @@ func (r *registration[K]) isCalled() bool {
 	return r.state.Load() == delivering || r.coalescer != nil && r.coalescer.isCalling()
 }
 
-// Undelivered yields the changes that the handler has not received because the informer has stopped, in order:
-// the object before and after, of which one may be nil. It yields nothing before ShutdownChan is closed. It
-// doesn't know what a bounded backlog has merged.
+// Undelivered yields the changes that the handler has not received because the informer has stopped, in
+// order: the object before and after, of which one may be nil. It yields nothing before ShutdownChan is
+// closed. It doesn't know what a bounded backlog has merged.
 func (r *registration[K]) Undelivered() iter.Seq2[any, any] {
 	return func(yield func(any, any) bool) {
 		if !isClosed(r.finished) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	facade "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
@@ -167,7 +168,10 @@ func (r *rig) run(t *testing.T) {
 	if !i.IsStopped() {
 		_ = i.SetTransform(func(obj any) (any, error) { r.in("transform"); return obj, nil })
 		_ = i.SetWatchErrorHandler(func(*cache.Reflector, error) { r.in("error handler") })
-		_ = i.AddIndexers(cache.Indexers{"x": func(any) ([]string, error) { r.in("index function"); return nil, nil }})
+		_ = i.AddIndexers(cache.Indexers{"x": func(any) ([]string, error) {
+			r.in("index function")
+			return nil, nil
+		}})
 		_ = informer.Configure(i, informer.Tuning{MutationSample: 1,
 			OnMutation: func(_, _ runtime.Object) { r.in("OnMutation") }})
 		r.handle, _ = i.AddEventHandler(handle("handler"))
@@ -185,13 +189,13 @@ func (r *rig) run(t *testing.T) {
 	if err := errors.Join(err, failed, r.namespaces.Add("town-1")); err != nil {
 		t.Error(err)
 	}
-	time.Sleep(time.Second)
+	bubble.Pass(time.Second)
 	r.put("town-1", "later")
 	limited, cancel := context.WithTimeout(r.ctx, time.Minute)
 	defer cancel()
 	_ = r.group.Move(limited, r.member, shardingtest.All)
 	_ = r.member.Do(limited, "town-1", func(context.Context, sharding.Owned) error { r.in("Do"); return nil })
-	time.Sleep(time.Minute)
+	bubble.Pass(time.Minute)
 }
 
 // shutDown ends everything.
@@ -229,10 +233,12 @@ func (r *rig) targets() map[string]any {
 // functions are the functions of the packages, as methods.
 type functions struct{ r *rig }
 
-func (f functions) StatusOf()                       { informer.StatusOf(f.r.informer) }
-func (f functions) WaitForSync(c context.Context)   { _ = informer.WaitForSync(c, f.r.informer) }
-func (f functions) IndexLabels()                    { _ = informer.IndexLabels(f.r.informer, "label") }
-func (f functions) Configure()                      { _ = informer.Configure(f.r.informer, informer.Tuning{}) }
+func (f functions) StatusOf()                     { informer.StatusOf(f.r.informer) }
+func (f functions) WaitForSync(c context.Context) { _ = informer.WaitForSync(c, f.r.informer) }
+func (f functions) IndexLabels()                  { _ = informer.IndexLabels(f.r.informer, "label") }
+func (f functions) Configure() {
+	_ = informer.Configure(f.r.informer, informer.Tuning{})
+}
 func (f functions) Statuses()                       { _, _ = factory.Statuses(f.r.factory) }
 func (f functions) Hold()                           { _ = factory.Hold(f.r.factory, f.r.informer) }
 func (f functions) Release()                        { _ = factory.Release(f.r.factory, f.r.informer) }
@@ -257,7 +263,8 @@ func (f functions) WaitForOwnWrites(c context.Context) {
 	_ = informer.WaitForOwnWrites(c, f.r.informer)
 }
 func (f functions) AddEventHandler() {
-	_, _ = informer.AddEventHandler(f.r.informer, cache.ResourceEventHandlerFuncs{}, informer.HandlerOptions{})
+	handler := cache.ResourceEventHandlerFuncs{}
+	_, _ = informer.AddEventHandler(f.r.informer, handler, informer.HandlerOptions{})
 }
 func (f functions) ShutDownEventHandler() {
 	_ = facade.ShutDownEventHandler(f.r.informer, f.r.handle)
