@@ -176,9 +176,11 @@ func TestWaitsNameTheHandler(t *testing.T) {
 				synctest.Wait()
 				go wait(n)
 				bubble.Advance(9 * time.Second)
+				mu.Lock()
 				if len(lines) > 0 {
 					t.Errorf("too early: %q", lines)
 				}
+				mu.Unlock()
 				bubble.Advance(time.Minute)
 				mu.Lock()
 				if len(lines) != 1 || !strings.Contains(lines[0], "factory_test.stuck") {

@@ -132,6 +132,7 @@ func (c call) check(kind string, stopping bool, pending *sync.WaitGroup) {
 	waiting := false
 	target, method, _ := strings.Cut(c.name, ".")
 	if c.name == "indexer.FilledBy" || // Only the constructor of an informer calls it.
+		target == "factory" && strings.HasPrefix(method, "Set") || // They come before the first InformerFor.
 		kind == "index function" && slices.Contains(strings.Fields(writers[target]), method) {
 		return
 	}

@@ -156,19 +156,19 @@ func (r *rig) run(t *testing.T) {
 	i := r.factory.InformerFor(&corev1.ConfigMap{}, func(*mapServer, time.Duration) cache.SharedIndexInformer {
 		return r.make("", factory.TweaksOf[func(*metav1.ListOptions)](r.factory, &corev1.ConfigMap{}, nil))
 	})
-	mutates := r.kind == "OnMutation"
 	handle := func(kind string) cache.ResourceEventHandler {
-		return cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
-			if mutates && kind == "handler" {
-				obj.(*corev1.ConfigMap).Labels = map[string]string{"changed": "yes"}
-			}
-			r.in(kind)
-		}}
+		return cache.ResourceEventHandlerFuncs{AddFunc: func(any) { r.in(kind) }}
 	}
+	var first *corev1.ConfigMap
 	if !i.IsStopped() {
 		_ = i.SetTransform(func(obj any) (any, error) { r.in("transform"); return obj, nil })
 		_ = i.SetWatchErrorHandler(func(*cache.Reflector, error) { r.in("error handler") })
-		_ = i.AddIndexers(cache.Indexers{"x": func(any) ([]string, error) {
+		_ = i.AddIndexers(cache.Indexers{"x": func(obj any) ([]string, error) {
+			if first == nil {
+				first = obj.(*corev1.ConfigMap)
+			} else if r.kind == "OnMutation" {
+				first.Data = map[string]string{"changed": "before anybody compares"}
+			}
 			r.in("index function")
 			return nil, nil
 		}})
@@ -180,11 +180,11 @@ func (r *rig) run(t *testing.T) {
 		refused := errors.New("not now")
 		r.server.Fail("LIST", refused, refused, refused) // one for each informer
 	}
+	var failed error
+	r.inTowns, failed = r.combined.AddEventHandler(handle("handler in a namespace"))
 	r.factory.StartWithContext(r.ctx)
 	r.running.Go(func() { r.sharded.RunWithContext(r.ctx) })
 	r.running.Go(func() { _ = r.member.Run(r.ctx) })
-	var failed error
-	r.inTowns, failed = r.combined.AddEventHandler(handle("handler in a namespace"))
 	r.namespaces.StartWithContext(r.ctx)
 	if err := errors.Join(err, failed, r.namespaces.Add("town-1")); err != nil {
 		t.Error(err)

@@ -89,7 +89,7 @@ var mutations = map[string]planted.Bug{
 	"transforms: the key of an object that is gone is remembered": planted.Replace(
 		"internal/transforms/names.go", "{ delete(n.stored, from) }", "{ if !BUG { delete(n.stored, from) } }"),
 	"informer: a deletion for which the transform fails is lost": planted.Replace("informer/sink.go",
-		"case err != nil && !a.deleted:", "case err != nil && (BUG || !a.deleted):"),
+		"if err == nil || a.deleted {", "if err == nil || !BUG && a.deleted {"),
 	"informer: what the transform refused is the final state": planted.Replace("informer/arrival.go",
 		"if !a.missed {", "if BUG || !a.missed {"),
 	"informer: an object is stored under two keys": planted.Replace("informer/arrival.go",
