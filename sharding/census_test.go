@@ -200,7 +200,8 @@ func TestCensus(t *testing.T) {
 func TestCensusFails(t *testing.T) {
 	withCaches(t, func(t *testing.T, c *cached) {
 		c.maps.Fail("LIST", errors.New("no lists today"))
-		text := logged(func() {
+		c.log = &lockedBuffer{}
+		text := c.logged(func() {
 			if loads, _ := c.begin(100, ByNamespace); len(loads) == 0 {
 				t.Error("the objects weren't divided")
 			}

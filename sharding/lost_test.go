@@ -1,6 +1,7 @@
 package sharding
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,20 +9,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	"k8s.io/klog/v2/textlogger"
 
 	"github.com/kubewright/kubewright/internal/bubble"
 )
 
-// logged returns what is logged while f runs.
-func logged(f func()) string {
-	var text lockedBuffer
-	klog.SetLogger(textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(&text))))
-	defer klog.SetLogger(logr.Discard())
+// context returns the context of a member that logs to the buffer.
+func (b *lockedBuffer) context() context.Context {
+	if b == nil {
+		return context.Background()
+	}
+	return klog.NewContext(context.Background(),
+		textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(b))))
+}
+
+// logged returns what members that have joined since the log was set log while f runs.
+func (m *model) logged(f func()) string {
+	before := len(m.log.String())
 	f()
-	return text.String()
+	return m.log.String()[before:]
 }
 
 // TestLostIsTold: the balancer logs once that a member is lost, and so does each member that gets some of its
@@ -29,7 +36,8 @@ func logged(f func()) string {
 func TestLostIsTold(t *testing.T) {
 	for crashed := range 3 { // The first member is the balancer.
 		calmly(t, func(t *testing.T, m *model) {
-			orderly := logged(func() {
+			m.log = &lockedBuffer{}
+			orderly := m.logged(func() {
 				for range 6 {
 					m.join()
 				}
@@ -54,7 +62,7 @@ func TestLostIsTold(t *testing.T) {
 				}
 				before = after
 			})
-			text := logged(func() {
+			text := m.logged(func() {
 				m.replicas[crashed].crash()
 				bubble.Advance(2 * time.Minute)
 			})

@@ -45,6 +45,8 @@ type model struct {
 	calm    bool
 	// configure changes the configuration of members that join, unless it is nil.
 	configure func(*Config)
+	// log is what members that join log to, nil for nothing.
+	log *lockedBuffer
 
 	mu       sync.Mutex
 	replicas []*replica
@@ -162,7 +164,7 @@ func (m *model) join() *replica {
 		m.t.Fatal(err)
 	}
 	r.Member = member
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(m.log.context())
 	r.stop = stop
 	working, rest := context.WithCancel(context.Background())
 	var workers sync.WaitGroup
