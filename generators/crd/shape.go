@@ -29,6 +29,19 @@ func (f jsonField) changes(s *Schema, required bool) bool {
 	return f.always && s.Nullable || !f.always && (required || !zero)
 }
 
+// zeroIsNone reports whether servers and controllers take the zero value of the field, which is written, as
+// none: an empty object, or null, which servers drop. Kubernetes does so with a quantity, the divisor of a
+// resource, and with the status of a condition, where "" is the default.
+func (f jsonField) zeroIsNone(s *Schema) bool {
+	switch f.typ.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return !s.Nullable
+	case reflect.Struct:
+		return s.Type == "object" || f.typ == quantityType
+	}
+	return f.typ == conditionStatusType
+}
+
 var jsonFieldsOf sync.Map // by reflect.Type
 
 // jsonFields returns the fields of a struct, those of embedded structs included, by their names in JSON.
@@ -114,12 +127,10 @@ func fitsStruct(s *Schema, t reflect.Type) bool {
 			return false
 		}
 	}
-	// A field that the type always writes has to be required. Otherwise, written objects would have a field
-	// that nobody set. An empty object does no harm.
+	// A field that the type always writes has to be required, unless its zero value means that nobody set it.
 	for name, field := range fields {
-		switch property := s.property(name); {
-		case !field.always || s.required(name):
-		case property == nil || field.typ.Kind() != reflect.Struct || property.Type != "object":
+		property := s.property(name)
+		if field.always && !s.required(name) && (property == nil || !field.zeroIsNone(property)) {
 			return false
 		}
 	}

@@ -85,6 +85,8 @@ var (
 	quantityType  = reflect.TypeFor[resource.Quantity]()
 	intstrType    = reflect.TypeFor[intstr.IntOrString]()
 	rawType       = reflect.TypeFor[runtime.RawExtension]()
+	// conditionStatusType is that of a condition of pods, in a JobSpec.
+	conditionStatusType = reflect.TypeFor[corev1.ConditionStatus]()
 )
 
 // recognize returns the well-known type for a schema, nil if there is none. name is the name of the

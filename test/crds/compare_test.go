@@ -101,6 +101,34 @@ func nonZero(v any) any {
 	}
 }
 
+// withoutGains returns an object without what the types of Kubernetes have added to it, beside values that
+// nonZero drops. docs/import.md lists both.
+func withoutGains(got, had any) any {
+	switch got := got.(type) {
+	case map[string]any:
+		had, _ := had.(map[string]any)
+		out := map[string]any{}
+		for key, item := range got {
+			if key != "divisor" || item != "0" || had[key] != nil {
+				out[key] = withoutGains(item, had[key])
+			}
+		}
+		return out
+	case []any:
+		had, _ := had.([]any)
+		out := make([]any, len(got))
+		for i, item := range got {
+			if i < len(had) {
+				out[i] = withoutGains(item, had[i])
+			} else {
+				out[i] = item
+			}
+		}
+		return out
+	}
+	return got
+}
+
 // numbers returns the value with all numbers in the same form.
 func numbers(v any) any {
 	switch v := v.(type) {
