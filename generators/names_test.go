@@ -241,7 +241,8 @@ func randomAPI(seed uint64) api {
 // awkwardFields are fields that collide with methods that a type gets, or that an apply configuration can't
 // have, some of them only together.
 var awkwardFields = []string{
-	"GetName string", "SetLabels bool", "GetObjectKind string", "DeepCopyObject bool", "DeepCopy string", "DeepCopyInto []string", "GetKind string", "GetAPIVersion *int32", "WithName string",
+	"GetName string", "SetLabels bool", "GetObjectKind string", "DeepCopyObject bool", "DeepCopy string",
+	"DeepCopyInto []string", "GetKind string", "GetAPIVersion *int32", "WithName string",
 	"WithSpec string", "WithStatus bool", "WithX string", "X *int32", "IsApplyConfiguration bool",
 	"TypeMetaApplyConfiguration string", "ObjectMetaApplyConfiguration bool", "Name string", "Name int32",
 	"Namespace *int32", "Kind string", "Kind bool", "Hidden hidden", "Hiddens []*hidden", "Nested nested",
