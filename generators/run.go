@@ -112,6 +112,9 @@ func (c *Config) load(ctx context.Context) (*model.API, Problems, error) {
 		return nil, nil, err
 	}
 	api, problems := model.Load(ctx, cfg)
+	if api != nil {
+		problems = append(problems, c.unimportable(api)...)
+	}
 	return api, problems, nil
 }
 
