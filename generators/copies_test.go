@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 var copies = flag.Int("copies", 60, "how many random types TestCopies makes deep copies of")
@@ -26,15 +28,15 @@ func TestCopies(t *testing.T) {
 	}
 	source, names := randomTypes(*copies)
 	for name, text := range map[string]string{
-		"go.mod":                       "module " + module + "\n\ngo 1.26\n",
+		"go.mod":                       "module " + checkedModule + "\n\ngo 1.26\n",
 		"apis/shop/v1/types.go":        source,
 		"apis/shop/v1/shared/types.go": sharedTypes,
 		"apis/shop/v1/shared/doc.go":   "// +k8s:deepcopy-gen=package\npackage shared\n",
 		"apis/shop/v1/groupversion.go": "// Package v1 has random types.\n" +
 			"// +kubebuilder:object:generate=true\npackage v1\n",
 		"main.go": string(program),
-		"names.go": "package main\n\nimport v1 \"" + module + "/apis/shop/v1\"\n\nvar types = []any{" + names +
-			"}\n",
+		"names.go": "package main\n\nimport v1 \"" + checkedModule + "/apis/shop/v1\"\n\nvar types = []any{" +
+			names + "}\n",
 		"apis/shop/v1/unmarked/types.go": "package unmarked\n\ntype None struct{ List []string }\n",
 	} {
 		file := filepath.Join(dir, name)
@@ -54,7 +56,11 @@ func TestCopies(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "apis/shop/v1/unmarked/zz_generated.deepcopy.go")); err == nil {
 		t.Error("a package without markers has deep copies")
 	}
-	out, err := goInModule(dir, "run", ".")
+	m, err := scratch.New(dir, checkedModule, "..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.Run("go", "run", ".")
 	if err != nil {
 		t.Fatalf("%v\n%s", err, source)
 	}
@@ -82,7 +88,7 @@ func randomTypes(n int) (source, pointers string) {
 	var b strings.Builder
 	b.WriteString("package v1\n\nimport (\n\t\"k8s.io/apimachinery/pkg/api/resource\"\n" +
 		"\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n\t\"k8s.io/apimachinery/pkg/util/intstr\"\n\n\t\"" +
-		module + "/apis/shop/v1/shared\"\n)\n\nvar (\n\t_ resource.Quantity\n\t_ metav1.Time\n" +
+		checkedModule + "/apis/shop/v1/shared\"\n)\n\nvar (\n\t_ resource.Quantity\n\t_ metav1.Time\n" +
 		"\t_ intstr.IntOrString\n\t_ shared.Flat\n)\n")
 	for i := range n {
 		switch form := r.IntN(8); {

@@ -1,6 +1,7 @@
 package generators_test
 
 import (
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ func TestLinkedPackages(t *testing.T) {
 			a := api{flags: c.flags,
 				packages: []apiPackage{{folder: "shop", version: "v1", group: "shop.example.com",
 					hasGroup: true, kinds: []apiKind{{name: "Bakery"}}}}}
+			writeFile(t, filepath.Join(dir, "go.mod"), "module "+module+"\n\ngo 1.26\n")
 			a.write(t, dir)
 			if out, err := a.generate(bin, dir); err != nil {
 				t.Fatalf("%v: %s", err, out)

@@ -30,6 +30,10 @@ var imported = []string{
 	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/informer",
 	"github.com/kubewright/kubewright/runtime/lister", "github.com/kubewright/kubewright/runtime/version",
 	"github.com/kubewright/kubewright/runtime/view", "io",
+	// those of random API types
+	"encoding/json", "strconv", "strings", "k8s.io/api/autoscaling/v1", "k8s.io/api/core/v1",
+	"k8s.io/apimachinery/pkg/api/resource", "k8s.io/apimachinery/pkg/util/intstr",
+	"k8s.io/client-go/applyconfigurations/autoscaling/v1",
 }
 
 // exports is a file with the paths of these packages' export data, for the command typecheck.
@@ -76,9 +80,9 @@ func newTypeChecker(t *testing.T) *typeChecker {
 	return &typeChecker{in, bufio.NewReader(out)}
 }
 
-// check checks all packages of the module in dir. It isn't safe for concurrent use.
-func (c *typeChecker) check(dir string) error {
-	if _, err := fmt.Fprintf(c.in, "%s\t%s\n", module, dir); err != nil {
+// check checks all packages in the folder dir, whose import path is given. It isn't safe for concurrent use.
+func (c *typeChecker) check(importPath, dir string) error {
+	if _, err := fmt.Fprintf(c.in, "%s\t%s\n", importPath, dir); err != nil {
 		return err
 	}
 	line, err := c.out.ReadString('\n')

@@ -2,6 +2,7 @@ package generators_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -27,11 +28,12 @@ func TestVerbSets(t *testing.T) {
 		p.kinds = append(p.kinds, kind)
 	}
 	all := api{packages: []apiPackage{p}, flags: []string{"--with-applyconfig"}}
+	writeFile(t, filepath.Join(dir, "go.mod"), "module "+module+"\n\ngo 1.26\n")
 	all.write(t, dir)
 	if out, err := all.generate(bin, dir); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := checker.check(dir); err != nil {
+	if err := checker.check(module, dir); err != nil {
 		t.Error(err)
 	}
 }
