@@ -15,11 +15,10 @@ import (
 	"github.com/kubewright/kubewright/generators/crd"
 	"github.com/kubewright/kubewright/generators/model"
 	"github.com/kubewright/kubewright/generators/output"
-	"github.com/kubewright/kubewright/generators/render"
 )
 
-// Init is the configuration of kubewright init, which begins an API of one kind. The zero value is ready for
-// AddFlags.
+// Init is the configuration of kubewright init, which begins an API of one kind, or adds a kind or a version
+// to one. The zero value is ready for AddFlags.
 type Init struct {
 	group, version, kind, resource string
 	namespaced                     bool
@@ -43,6 +42,11 @@ type Begun struct {
 	*Changes
 	// Kind is the kind, Types the file with its types, Definition that with its CustomResourceDefinition.
 	Kind, Types, Definition string
+	// CopiedFrom is the version that the kind's types were copied from, "" for types of a new kind.
+	CopiedFrom string
+	// Advice is what to do by hand, a line each. Registers is true if the package registers its types itself.
+	Advice    []string
+	Registers bool
 	// DefaultGroup is the group if it follows from the module's path, else "".
 	DefaultGroup string
 	// Generate is the argument of go generate: the packages of the folder that has its line, or the root alone
@@ -52,7 +56,8 @@ type Begun struct {
 	HasTool bool
 }
 
-// Plan makes the files in memory. It writes nothing; Changes.Apply does. A file that exists is an error.
+// Plan makes the files in memory. It writes nothing; Changes.Apply does. No file is replaced: of those that
+// exist, only the definition changes, which gets the second version of a kind.
 func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	if i.apis == "" || i.crds == "" {
 		return nil, errors.New("--apis-dir or --crds-dir is empty; leave the flag out for the default")
@@ -66,7 +71,7 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	if err := i.refuseNested(module.Dir); err != nil {
 		return nil, err
 	}
-	given := i.group
+	group, resource := i.group, i.resource
 	if err := i.setDefaults(module.Path); err != nil {
 		return nil, err
 	}
@@ -79,32 +84,39 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	if err != nil || problems.Fatal() {
 		return nil, errors.Join(err, flagProblems(problems))
 	}
-	def, version := defs[0], defs[0].Versions[0]
-	dir := places.folder(def.Group, version.Name)
-	begun := &Begun{Kind: def.Kind, Types: filepath.Join(dir, "types.go"),
-		Definition: filepath.Join(i.crds, def.Group+"_"+def.Plural+".yaml")}
-	if given == "" {
-		begun.DefaultGroup = i.group
-	}
-	files := []render.File{
-		{Path: begun.Types, Template: "types/kind.tmpl", View: func() any { return begunTypes(defs) }},
-		{Path: filepath.Join(dir, "doc.go"), Template: "types/doc.tmpl", View: func() any {
-			return importedPackage{def.Group, places.goNames[def.Group], version.Name, false}
-		}},
-	}
-	contents, err := renderTypes(files)
+	dir := places.folder(i.group, i.version)
+	source, err := findKind(dir, i.group, i.kind)
 	if err != nil {
 		return nil, err
 	}
-	contents[begun.Definition] = []byte(definition)
+	begun := &Begun{Kind: i.kind}
+	if source != nil {
+		begun.CopiedFrom = source.version
+		if err := i.follow(source, resource); err != nil {
+			return nil, err
+		}
+	}
+	if begun.Definition = filepath.Join(i.crds, i.group+"_"+i.resource+".yaml"); group == "" {
+		begun.DefaultGroup = i.group
+	}
+	contents, err := i.goFiles(begun, places, defs, source)
+	if err != nil {
+		return nil, err
+	}
 	if begun.Generate, err = i.addGoGenerate(contents, module.Dir); err != nil {
 		return nil, err
+	}
+	if source == nil {
+		contents[begun.Definition] = []byte(definition)
 	}
 	if err := refuseExisting(contents); err != nil {
 		return nil, err
 	}
-	goMod, err := output.Read(filepath.Join(module.Dir, "go.mod"))
-	if err != nil {
+	if source != nil {
+		err = begun.addVersion(contents, source.version, i.version)
+	}
+	goMod, readErr := output.Read(filepath.Join(module.Dir, "go.mod"))
+	if err := errors.Join(err, readErr); err != nil {
 		return nil, err
 	}
 	begun.HasTool = strings.Contains(goMod, "github.com/kubewright/kubewright/cmd/kubewright")
@@ -271,6 +283,6 @@ func refuseExisting(contents map[string][]byte) error {
 	if len(existing) > 1 {
 		verb = " exist"
 	}
-	return errors.New(strings.Join(existing, ", ") + verb + ", and init replaces no file; add the kind to the" +
-		" types that are there, or give another --version, --group, --apis-dir or --crds-dir")
+	return errors.New(strings.Join(existing, ", ") + verb + ", and init replaces no file; give another" +
+		" --kind, --version, --group, --apis-dir or --crds-dir")
 }

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/kubewright/kubewright/generators/crd"
 )
 
 // minimalDefinition is the CustomResourceDefinition of a new kind, without a schema for spec and status.
@@ -76,4 +79,63 @@ func yamlText(s string) string {
 		return s
 	}
 	return strconv.Quote(s)
+}
+
+// withVersion returns a definition with one more version: a copy of the version from, which is served but not
+// stored, since a server stores one version. It isn't ok if the definition hasn't that version, or not on
+// lines of its own. The rest of the text stays, and a definition with the new version stays as a whole.
+func withVersion(text, from, to string) (changed string, ok bool) {
+	versions := versionsOf(text)
+	i := slices.IndexFunc(versions, func(v *crd.Version) bool { return v.Name == from })
+	if slices.ContainsFunc(versions, func(v *crd.Version) bool { return v.Name == to }) || i < 0 {
+		return text, i >= 0
+	}
+	lines := strings.SplitAfter(strings.TrimRight(text, "\n")+"\n", "\n")
+	first := versions[i].Pos.Line - 1
+	dash := strings.Index(lines[first], "- ")
+	if dash < 0 || strings.TrimSpace(lines[first][:dash]) != "" {
+		return text, false
+	}
+	end := first + 1
+	for end < len(lines) && strings.HasPrefix(lines[end], strings.Repeat(" ", dash+2)) {
+		end++
+	}
+	list := first
+	for list > 0 && strings.TrimSpace(lines[list]) != "versions:" {
+		list--
+	}
+	key := fmt.Sprintf(`(?m)^(\s{%d}- |\s{%d})`, dash, dash+2)
+	item := strings.Join(lines[first:end], "")
+	item = regexp.MustCompile(key+`name: .*$`).ReplaceAllString(item, "${1}name: "+yamlText(to))
+	item = regexp.MustCompile(key+`storage: .*$`).ReplaceAllString(item, "${1}storage: false")
+	conversion := ""
+	if !strings.Contains(text, "\n  conversion:") {
+		conversion = "  conversion:\n    strategy: None\n"
+	}
+	changed = strings.Join(lines[:list], "") + conversion + strings.Join(lines[list:end], "") + item +
+		strings.Join(lines[end:], "")
+	if !isStoredOnce(versionsOf(changed), len(versions)+1) {
+		return text, false
+	}
+	return changed, true
+}
+
+// isStoredOnce reports whether there are n versions, of which one is stored.
+func isStoredOnce(versions []*crd.Version, n int) bool {
+	stored := 0
+	for _, v := range versions {
+		if v.Storage {
+			stored++
+		}
+	}
+	return len(versions) == n && stored == 1
+}
+
+// versionsOf returns the served versions of the definition in a manifest, nil if it has problems.
+func versionsOf(text string) []*crd.Version {
+	defs, problems := crd.Read([]crd.Source{{Text: []byte(text)}})
+	if problems.Fatal() || len(defs) != 1 {
+		return nil
+	}
+	return defs[0].Versions
 }

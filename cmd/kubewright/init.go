@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,15 +15,22 @@ func initCommand() *cobra.Command {
 	var api generators.Init
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Begin an API of your own: types of a kind and its definition",
+		Short: "Begin an API of your own, or add a kind or a version to it",
 		Long: `Begin an API of one kind in a Go module, empty or not: doc.go and types.go of
 the version, a minimal CustomResourceDefinition, and a go:generate line that
 makes everything else, unless there is one.
+
+In a version that exists, it adds a kind. In a new version of a kind that
+exists, it begins with the types and doc.go of the newest version, and adds the
+version to the definition: served, but not stored.
 
 It replaces no file. The definition keeps all fields and validates none; for a
 schema, controller-gen writes one from the types.`,
 		Example: `  # in the module example.com/shop: the kind Bakery of shop.example.com/v1
   kubewright init --kind Bakery
+  # a second kind, and a second version of the first
+  kubewright init --kind Oven
+  kubewright init --kind Bakery --version v2
   # for the whole cluster, and of another group
   kubewright init --kind Market --group trade.example.com --version v1alpha1 --namespaced=false`,
 		Args: cobra.NoArgs,
@@ -33,24 +42,7 @@ schema, controller-gen writes one from the types.`,
 			if err := begun.Apply(false); err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			for _, path := range begun.Changed {
-				fmt.Fprintln(out, "wrote", path)
-			}
-			if begun.DefaultGroup != "" {
-				fmt.Fprintf(out, "\nThe group is %s, after the module's path; --group names another.\n",
-					begun.DefaultGroup)
-			}
-			fmt.Fprintf(out, "\nNext:\n  give %sSpec and %[1]sStatus fields, in %s\n", begun.Kind, begun.Types)
-			if !begun.HasTool {
-				fmt.Fprintln(out, "  go get -tool github.com/kubewright/kubewright/cmd/kubewright")
-			}
-			generate := "go generate " + begun.Generate
-			_, err = fmt.Fprintf(out, `  %-24s # deep copies, registration, and clients in pkg/client
-  %-24s # these need apimachinery and client-go
-  kubectl apply -f %s
-`, generate, "go mod tidy", filepath.ToSlash(begun.Definition))
-			return err
+			return printBegun(cmd.OutOrStdout(), begun)
 		},
 	}
 	api.AddFlags(cmd.Flags())
@@ -60,4 +52,46 @@ schema, controller-gen writes one from the types.`,
 		}
 	}
 	return cmd
+}
+
+// printBegun prints what init has written, and what comes next.
+func printBegun(out io.Writer, begun *generators.Begun) error {
+	var text strings.Builder
+	for _, path := range begun.Changed {
+		verb := "wrote"
+		if path == begun.Definition && begun.CopiedFrom != "" {
+			verb = "added a version to"
+		}
+		fmt.Fprintln(&text, verb, path)
+	}
+	if begun.DefaultGroup != "" {
+		fmt.Fprintf(&text, "\nThe group is %s, after the module's path; --group names another.\n",
+			begun.DefaultGroup)
+	}
+	text.WriteString("\nNext:\n")
+	if begun.CopiedFrom == "" {
+		fmt.Fprintf(&text, "  give %sSpec and %[1]sStatus fields, in %s\n", begun.Kind, begun.Types)
+	} else {
+		fmt.Fprintf(&text, "  change what was copied from %s, in %s\n", begun.CopiedFrom, begun.Types)
+	}
+	for _, advice := range begun.Advice {
+		fmt.Fprintln(&text, " ", advice)
+	}
+	if !begun.HasTool {
+		fmt.Fprintln(&text, "  go get -tool github.com/kubewright/kubewright/cmd/kubewright")
+	}
+	scale := " Register it in a file beside the types:\n" +
+		"  func init() { SchemeBuilder.Register(autoscalingv1.AddToScheme) }"
+	if begun.Registers {
+		scale = " Call autoscalingv1.AddToScheme where the package\nregisters its own types."
+	}
+	fmt.Fprintf(&text, `  %-24s # deep copies, registration, and clients in pkg/client
+  %-24s # these need apimachinery and client-go
+  kubectl apply -f %s
+
+A +genclient:method with a type of another package, such as autoscaling/v1.Scale,
+needs that type in the scheme.%s
+`, "go generate "+begun.Generate, "go mod tidy", filepath.ToSlash(begun.Definition), scale)
+	_, err := io.WriteString(out, text.String())
+	return err
 }
