@@ -166,8 +166,8 @@ func (b *batch) lawsOf(seed uint64, a api) string {
 	}
 	fields += "},\n"
 	constructors := map[string]string{"Simple": "NewSimpleClientset", "Managed": "NewClientset"}
-	if slices.ContainsFunc(a.packages, func(p apiPackage) bool { return p.defaults }) {
-		delete(constructors, "Managed") // client-go's field management panics at a pointer to a pointer
+	if slices.ContainsFunc(a.packages, apiPackage.isUnmanageable) {
+		delete(constructors, "Managed")
 	}
 	for _, file := range b.glob(dir, "clientset/*/fake/clientset_generated.go") {
 		add("fake", filepath.Dir(file))
@@ -215,6 +215,12 @@ func (b *batch) functions(file, name string) (found []string) {
 	}
 	slices.Sort(found)
 	return found
+}
+
+// isUnmanageable reports whether client-go's field management fails: it panics at a pointer to a pointer,
+// which types with defaults may have, and its mapper leaves out kinds that are called Status.
+func (p apiPackage) isUnmanageable() bool {
+	return p.defaults || slices.ContainsFunc(p.kinds, func(k apiKind) bool { return k.name == "Status" })
 }
 
 // copied are the types of a package that have generated deep copies.

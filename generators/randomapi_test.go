@@ -204,11 +204,11 @@ func (p *apiPackage) addTypes(r *rand.Rand) {
 		if p.defaults {
 			k.spec = randomSpec(r, k.name)
 		} else if r.IntN(5) > 0 {
-			k.spec = fmt.Sprintf("\ntype %sSpec struct {\n%s}\n", k.name, p.parts.fields(1+r.IntN(6)))
+			k.spec = p.parts.structOf(k.name+"Spec", 1+r.IntN(6))
 		}
 		k.noObject = r.IntN(40) == 0
 		if r.IntN(2) == 0 {
-			k.status = fmt.Sprintf("\ntype %sStatus struct {\n%s}\n", k.name, p.parts.fields(1+r.IntN(3)))
+			k.status = p.parts.structOf(k.name+"Status", 1+r.IntN(3))
 		}
 	}
 }
@@ -296,7 +296,9 @@ func (p apiPackage) types() string {
 		}
 		body += strings.NewReplacer("FIELDS\n", fields, "KIND", k.name, "// TAGS\n", tags,
 			"// COPIES\n", copied, "SPEC", spec, "STATUS", status).Replace(apiType+methods) + k.spec + k.status
-		objects += fmt.Sprintf("&%s{}, &%[1]sList{}, ", k.name)
+		if !k.noObject {
+			objects += fmt.Sprintf("&%s{}, &%[1]sList{}, ", k.name)
+		}
 	}
 	if slices.ContainsFunc(p.kinds, func(k apiKind) bool { return k.fields != "" }) {
 		body += awkwardTypes

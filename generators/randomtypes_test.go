@@ -15,7 +15,13 @@ type part struct {
 	// key is the JSON key of a field that identifies an item of a list.
 	copied, embeddable bool
 	key                string
+	// inlined is how many structs are inlined in each other in it.
+	inlined int
 }
+
+// maxInlined is the greatest depth of inlined structs. With one more, structured-merge-diff, and so the
+// managed fakes of client-go as well, confuses their fields.
+const maxInlined = 2
 
 // parts are the random types of an API package.
 type parts struct {
@@ -70,7 +76,8 @@ func (p *parts) add(name string) {
 			pick(p.Rand, []string{"string", "string", "int32", "bool"}))
 	case 2:
 		t.copied = false
-		fmt.Fprintf(&p.source, "type %s = %s\n", name, p.fieldType(2))
+		// client-go's field management knows no pointers to pointers.
+		fmt.Fprintf(&p.source, "type %s = %s\n", name, strings.TrimLeft(p.fieldType(2), "*"))
 	case 3:
 		fmt.Fprintf(&p.source, "type %s []%s\n", name, p.fieldType(1))
 	case 4:
@@ -83,8 +90,8 @@ func (p *parts) add(name string) {
 			fmt.Fprintf(&p.source, openAPIMethods, name, form.openAPI)
 		}
 	default:
-		t.embeddable = true
-		fields := p.fields(1 + p.IntN(5))
+		fields, inlined := p.fields(1 + p.IntN(5))
+		t.embeddable, t.inlined = inlined < maxInlined, inlined
 		if p.IntN(3) == 0 {
 			t.key = "key" + strings.ToLower(name)
 			fields += fmt.Sprintf("\tKey%s string `json:\"%s\"`\n", name, t.key)
@@ -99,13 +106,14 @@ func (p *parts) add(name string) {
 	p.all = append(p.all, t)
 }
 
-// fields returns the fields of a struct. No two structs of a package have fields of the same name, as
-// promoted fields would collide.
-func (p *parts) fields(n int) string {
+// fields returns the fields of a struct, and how many structs are inlined in each other in it. No two structs
+// of a package have fields of the same name, as promoted fields would collide.
+func (p *parts) fields(n int) (fields string, inlined int) {
 	var b strings.Builder
 	for range n {
 		if i := p.IntN(len(p.all) + 4); i < len(p.all) && p.all[i].embeddable {
 			p.all[i].embeddable, p.all[i].key = false, "" // a key must be in the struct itself
+			inlined = max(inlined, p.all[i].inlined+1)
 			fmt.Fprintf(&b, "\t%s%s%s\n", pick(p.Rand, []string{"", "", "*"}), p.all[i].name,
 				pick(p.Rand, []string{" `json:\",inline\"`", " `json:\",inline\"`",
 					fmt.Sprintf(" `json:\"%s\"`", strings.ToLower(p.all[i].name))}))
@@ -113,7 +121,13 @@ func (p *parts) fields(n int) string {
 		}
 		b.WriteString(p.field())
 	}
-	return b.String()
+	return b.String(), inlined
+}
+
+// structOf declares a struct with n fields.
+func (p *parts) structOf(name string, n int) string {
+	fields, _ := p.fields(n)
+	return fmt.Sprintf("\ntype %s struct {\n%s}\n", name, fields)
 }
 
 func (p *parts) field() string {

@@ -3,7 +3,9 @@ package apilaws
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -99,6 +101,39 @@ func withoutNulls(tree any) any {
 		for i := range tree {
 			tree[i] = withoutNulls(tree[i])
 		}
+	}
+	return tree
+}
+
+// withoutEmpty returns the JSON of a value without empty objects and lists, which structured-merge-diff
+// doesn't extract.
+func withoutEmpty(v any) any {
+	var tree any
+	if err := convert(v, &tree); err != nil {
+		panic(err)
+	}
+	return pruned(tree)
+}
+
+// pruned returns nil for a tree that has no values.
+func pruned(tree any) any {
+	switch t := tree.(type) {
+	case map[string]any:
+		maps.DeleteFunc(t, func(key string, v any) bool {
+			t[key] = pruned(v)
+			return t[key] == nil
+		})
+		if len(t) == 0 {
+			return nil
+		}
+	case []any:
+		for i := range t {
+			t[i] = pruned(t[i])
+		}
+		if t = slices.DeleteFunc(t, func(v any) bool { return v == nil }); len(t) == 0 {
+			return nil
+		}
+		return t
 	}
 	return tree
 }

@@ -195,7 +195,8 @@ func (c client) applies(of configuration) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(equalJSON(config, extracted, fmt.Sprintf("what is extracted of %v", c.object)),
+	return errors.Join(equalJSON(withoutEmpty(config), withoutEmpty(extracted),
+		fmt.Sprintf("what is extracted of %v", c.object)),
 		equalJSON(object, plain(applied), fmt.Sprintf("%v, applied,", c.object)))
 }
 

@@ -77,7 +77,12 @@ func (f *filler) fill(v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			f.fill(v.Field(i), depth-1)
+			// structured-merge-diff takes the fields of an embedded nil for zero values, not for missing ones.
+			if field := v.Field(i); v.Type().Field(i).Anonymous && field.Kind() == reflect.Pointer {
+				f.item(field, depth-1)
+			} else {
+				f.fill(field, depth-1)
+			}
 		}
 	default:
 		f.scalar(v)
