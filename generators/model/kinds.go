@@ -236,11 +236,13 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 		kind.applies = kind.applies || verb.Apply && client.HasVerb(verb.Name)
 	}
 	r.namers.name(kind, p.src.path, client.ResourceName)
-	if !kind.NoVerbs {
-		r.checkObject(decl, st, Clients|Listers|Informers, runtimeMethods...)
-		if !slices.Contains(p.bare, kind) {
-			r.checkObject(decl, st, Clients|Informers, metaMethods...)
-		}
+	informers := Informers
+	if kind.NoVerbs { // its client has a type parameter for objects nevertheless
+		informers = 0
+	}
+	r.checkObject(decl, st, Clients|Listers|informers, runtimeMethods...)
+	if !slices.Contains(p.bare, kind) {
+		r.checkObject(decl, st, Clients|informers, metaMethods...)
 	}
 	r.checkList(p, kind)
 	r.addMethods(p, kind, client.Methods)
