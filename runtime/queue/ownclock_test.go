@@ -14,7 +14,8 @@ import (
 
 // TestNothingIsLeftAfterShutDown checks that a queue with a clock of its own, which nobody steps, keeps
 // neither a goroutine nor a timer after ShutDown, and that its gauges are 0 once nothing is in process.
-// client-go's queues keep none either.
+// client-go's queues keep none either, except after ShutDownWithDrain: their loop sees only at the clock's next
+// tick that the queue was drained.
 func TestNothingIsLeftAfterShutDown(t *testing.T) {
 	type subject struct {
 		workqueue.TypedDelayingInterface[string]
@@ -58,6 +59,9 @@ func TestNothingIsLeftAfterShutDown(t *testing.T) {
 	}
 	for name, end := range ends {
 		for _, kind := range []string{"AfterFunc", "timers", "client-go"} {
+			if kind == "client-go" && name == "drained" {
+				continue
+			}
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				before := goleak.IgnoreCurrent()
 				fake := clocktesting.NewFakeClock(time.Now())
