@@ -163,7 +163,7 @@ func (c client) has(object any) error {
 	}
 	items := reflect.ValueOf(list).Elem().FieldByName("Items")
 	if items.Len() != 1 {
-		return fmt.Errorf("List of %v has %d items, not 1", c.object, items.Len())
+		return fmt.Errorf("the list of %v has %d items, not 1", c.object, items.Len())
 	}
 	item := items.Index(0)
 	if item.Kind() != reflect.Pointer {

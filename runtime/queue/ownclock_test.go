@@ -14,8 +14,8 @@ import (
 
 // TestNothingIsLeftAfterShutDown checks that a queue with a clock of its own, which nobody steps, keeps
 // neither a goroutine nor a timer after ShutDown, and that its gauges are 0 once nothing is in process.
-// client-go's queues keep none either, except after ShutDownWithDrain: their loop sees only at the clock's next
-// tick that the queue was drained.
+// client-go's queues keep none either, except after ShutDownWithDrain: their loop sees only at the clock's
+// next tick that the queue was drained.
 func TestNothingIsLeftAfterShutDown(t *testing.T) {
 	type subject struct {
 		workqueue.TypedDelayingInterface[string]
