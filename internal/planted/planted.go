@@ -1,10 +1,9 @@
-// Package planted tests tests: it builds the tests of a package with bugs planted in the source files that
-// they test, to see whether the tests find the bugs.
+// Package planted tests tests: it builds the tests of a package with bugs planted in the functions that they
+// test, to see whether the tests find the bugs.
 package planted
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,53 +11,31 @@ import (
 	"testing"
 )
 
-// Bug is a bug that can be planted, see [Replace].
-type Bug struct{ file, old, new string }
+// Bug is a bug that can be planted, see [In].
+type Bug struct{ function, old, new string }
 
-// Replace returns the bug that a source file has with the text new in place of old. In new, BUG is true in
-// the process that should have the bug, and false in others. file is relative to the folder runtime.
-func Replace(file, old, new string) Bug { return Bug{file, old, new} }
+// In returns the bug that a function has with the text new in place of old. In new, BUG is true in the
+// process that should have the bug, and false in others.
+//
+// The function is named without type parameters: "(*writer).apply" for a method apply of *writer[K]. If
+// several packages below the root of [Build] have such a function, the package's name precedes it:
+// "informer.(*writer).apply". So the bug stays in its function when that moves. old is part of the function's
+// source, signature included, and occurs there once. It consists of whole tokens; spaces, line breaks,
+// comments and a comma before a closing bracket don't matter.
+func In(function, old, new string) Bug { return Bug{function, old, new} }
 
 // Tests are the tests of a package, built with all bugs.
 type Tests struct{ binary string }
 
 // Build builds the tests of the package in the working directory, with a copy of the sources that has all the
-// bugs, by name. A bug is inactive unless Run names it. runtime is the path of the folder of that name.
-func Build(t *testing.T, runtime string, bugs map[string]Bug) Tests {
+// bugs, by name. A bug is inactive unless Run names it. root is the folder below which the functions are.
+func Build(t *testing.T, root string, bugs map[string]Bug) Tests {
 	t.Helper()
+	sources, err := plant(root, bugs)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
-	absolute := func(path string) string {
-		p, err := filepath.Abs(filepath.Join(runtime, path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	sources := map[string]string{}
-	for name, bug := range bugs {
-		path := absolute(bug.file)
-		if sources[path] == "" {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sources[path] = string(text)
-		}
-		if n := strings.Count(sources[path], bug.old); n != 1 {
-			t.Fatalf("%s: %q is %d times in %s; where should the bug be now?", name, bug.old, n, bug.file)
-		}
-		sources[path] = strings.Replace(sources[path], bug.old,
-			strings.ReplaceAll(bug.new, "BUG", fmt.Sprintf("planted(%q)", name)), 1)
-		where := filepath.Dir(bug.file)
-		sources[absolute(where+"/planted.go")] = "package " + filepath.Base(where) + `
-
-import "os"
-
-var plantedBug = os.Getenv("PLANTED_BUG")
-
-func planted(bug string) bool { return bug == plantedBug }
-`
-	}
 	overlay := map[string]string{}
 	for path, text := range sources {
 		replacement := filepath.Join(dir, strings.ReplaceAll(path, string(filepath.Separator), "_"))
