@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
-	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/sharding"
 )
 
@@ -36,7 +35,7 @@ func share(
 	if err != nil {
 		return err
 	}
-	work := queue.NewOwned(
+	work := sharding.NewQueue(
 		workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName]()),
 		func(name cache.ObjectName) bool { return member.Accepts(name.Namespace) })
 	_, err = bakeries.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -91,9 +90,9 @@ func Example_otherInformers() {
 	share := func(
 		config sharding.Config, bakeries cache.SharedIndexInformer,
 		inner workqueue.TypedRateLimitingInterface[cache.ObjectName],
-	) (*sharding.Member, *queue.Owned[cache.ObjectName], error) {
+	) (*sharding.Member, *sharding.Queue[cache.ObjectName], error) {
 		var member *sharding.Member
-		work := queue.NewOwned(inner, func(name cache.ObjectName) bool { return member.Accepts(name.Namespace) })
+		work := sharding.NewQueue(inner, func(name cache.ObjectName) bool { return member.Accepts(name.Namespace) })
 		namesIn := func(r sharding.Range) (names []cache.ObjectName) {
 			for _, object := range bakeries.GetStore().List() {
 				if name := nameOf(object); r.Contains(sharding.Hash(name.Namespace)) {

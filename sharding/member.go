@@ -105,7 +105,7 @@ func (m *Member) owns(hash uint64) (Owned, bool) {
 
 // Accepts reports whether the table assigns a namespace, or a UID, to this member, even if the member may not
 // act at the moment because its Lease doesn't hold. It is false once the member leaves. It is meant for
-// queues, see queue.NewOwned.
+// queues, see NewQueue.
 func (m *Member) Accepts(value string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -26,7 +26,7 @@ const (
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 2 * time.Second
 	// bound is how long a range may have no owner after a crash, balancerBound after one of the balancer, see
-	// docs/sharding.md.
+	// docs/sharding-protocol.md.
 	bound         = leaseDuration + 2*retryPeriod
 	balancerBound = 2*leaseDuration + 4*retryPeriod
 )

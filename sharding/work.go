@@ -32,7 +32,7 @@ type runKey struct{}
 // to end. So don't call Do in f: it could wait for f itself. If ctx ends first, Do returns its cause.
 //
 // Work that had to stop because the Lease ran out may still be the member's. So add the key to the queue
-// again after any error: a queue of queue.NewOwned, with Accepts, drops it if it is another member's by then.
+// again after any error: a queue of NewQueue, with Accepts, drops it if it is another member's by then.
 func (m *Member) Do(ctx context.Context, value string, f func(context.Context, Owned) error) error {
 	r := &run{member: m, value: value, hash: Hash(value)}
 	working, cancel := context.WithCancelCause(context.WithValue(ctx, runKey{}, r))

@@ -4,7 +4,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
-	"github.com/kubewright/kubewright/runtime/queue"
+	"github.com/kubewright/kubewright/sharding"
 )
 
 // newQueueFunc is the NewQueue of a controller's options.
@@ -20,7 +20,7 @@ func (s *Shards[T]) newQueue(inner newQueueFunc[T]) newQueueFunc[T] {
 	return func(name string, limiter workqueue.TypedRateLimiter[T]) workqueue.TypedRateLimitingInterface[T] {
 		q := inner(name, limiter)
 		// Accepts follows the table, and not what the member may act on now, so that an outage loses no items.
-		owned := queue.NewOwned(q, func(request T) bool { return s.Accepts(hashed(request)) })
+		owned := sharding.NewQueue(q, func(request T) bool { return s.Accepts(hashed(request)) })
 		s.metrics.AddQueue(name, owned)
 		if ranked, ok := q.(priorityqueue.PriorityQueue[T]); ok {
 			return &ownedPriorityQueue[T]{owned, ranked}
@@ -31,7 +31,7 @@ func (s *Shards[T]) newQueue(inner newQueueFunc[T]) newQueueFunc[T] {
 
 // ownedPriorityQueue is a queue of owned items with controller-runtime's interface.
 type ownedPriorityQueue[T comparable] struct {
-	*queue.Owned[T]
+	*sharding.Queue[T]
 	inner priorityqueue.PriorityQueue[T]
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/kubewright/kubewright/examples/controller/bakery"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
-	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/sharding"
 )
 
@@ -61,7 +60,7 @@ func newReplica(ctx context.Context, config *rest.Config, o options) (*replica, 
 // share binds a controller to what the member owns.
 func share(controller *bakery.Controller, member *sharding.Member, oven time.Duration) {
 	// The queue accepts only this replica's bakeries.
-	controller.Queue = queue.NewOwned(controller.Queue, func(name cache.ObjectName) bool {
+	controller.Queue = sharding.NewQueue(controller.Queue, func(name cache.ObjectName) bool {
 		return member.Accepts(name.Namespace)
 	})
 	// The work is done in Do. Until it returns, no other replica gets the namespace.

@@ -52,7 +52,7 @@ type rig struct {
 	combined   cache.SharedIndexInformer
 	inTowns    cache.ResourceEventHandlerRegistration
 	queue      *queue.Queue[string]
-	owned      *queue.Owned[string]
+	owned      *sharding.Queue[string]
 	delays     *queue.DelayLine[string]
 	group      *shardingtest.Group
 	member     *sharding.Member
@@ -81,7 +81,7 @@ func newRig(t *testing.T, kind string) *rig {
 	r.server.NoWatchListClient()
 	r.put("town-1", "oven")
 	r.queue = queue.New(queue.Config[string]{})
-	r.owned = queue.NewOwned(queue.New(queue.Config[string]{}), func(string) bool { return true })
+	r.owned = sharding.NewQueue(queue.New(queue.Config[string]{}), func(string) bool { return true })
 	for _, q := range []interface {
 		Add(string)
 		Get() (string, bool)

@@ -35,7 +35,7 @@ type Member interface {
 	Status() sharding.Status
 }
 
-// Queue is a queue that counts what it drops, such as queue.Owned.
+// Queue is a queue that counts what it drops, such as sharding.Queue.
 type Queue interface{ Dropped() uint64 }
 
 // Collector is a prometheus.Collector. Its methods are safe for concurrent use.

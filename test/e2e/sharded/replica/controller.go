@@ -37,7 +37,7 @@ type controller struct {
 	client   versioned.Interface
 	member   *sharding.Member
 	bakeries shopinformers.TypedBakeryInformer
-	queue    *queue.Owned[item]
+	queue    *sharding.Queue[item]
 }
 
 func newController(
@@ -47,7 +47,7 @@ func newController(
 	c := &controller{job: job, client: client, member: member, bakeries: bakeries}
 	inner := workqueue.NewTypedRateLimitingQueue(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[item](5*time.Millisecond, time.Second))
-	c.queue = queue.NewOwned(inner, func(i item) bool { return member.Accepts(c.value(i)) })
+	c.queue = sharding.NewQueue(inner, func(i item) bool { return member.Accepts(c.value(i)) })
 	_, err := bakeries.TypedInformer().AddTypedEventHandler(shopinformers.BakeryHandlerFuncs{
 		AddFunc:    c.add,
 		UpdateFunc: func(_, bakery *shopv1.Bakery) { c.add(bakery) },

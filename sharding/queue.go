@@ -1,4 +1,4 @@
-package queue
+package sharding
 
 import (
 	"sync/atomic"
@@ -7,31 +7,31 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Owned is a work queue that accepts and hands out only items that this replica owns, such as the keys in
-// the ranges of hashes of one replica of a sharded controller. Ownership may change at any time. NewOwned
-// makes it. All methods are safe for concurrent use; those that Owned doesn't define are the inner queue's.
-type Owned[T comparable] struct {
+// Queue is a work queue that accepts and hands out only items that this replica owns, such as the keys in
+// the ranges of hashes of one replica of a sharded controller. Ownership may change at any time. NewQueue
+// makes it. All methods are safe for concurrent use; those that Queue doesn't define are the inner queue's.
+type Queue[T comparable] struct {
 	workqueue.TypedRateLimitingInterface[T]
 	owns    func(T) bool
 	dropped atomic.Uint64
 }
 
-// NewOwned returns a queue that adds an item to inner, and later hands it to a worker, only if owns returns
+// NewQueue returns a queue that adds an item to inner, and later hands it to a worker, only if owns returns
 // true at that moment. It drops and counts other items. Nobody else may call Get of inner. owns must be quick
 // and safe for concurrent use; it must not call the queue.
 //
 // Dropped items aren't remembered: a replica that becomes the owner of an item must add it, as informers do
 // with the objects of ranges that are added to them.
-func NewOwned[T comparable](inner workqueue.TypedRateLimitingInterface[T], owns func(T) bool) *Owned[T] {
-	return &Owned[T]{TypedRateLimitingInterface: inner, owns: owns}
+func NewQueue[T comparable](inner workqueue.TypedRateLimitingInterface[T], owns func(T) bool) *Queue[T] {
+	return &Queue[T]{TypedRateLimitingInterface: inner, owns: owns}
 }
 
 // Dropped returns how many items were dropped instead of being added or handed out.
-func (q *Owned[T]) Dropped() uint64 { return q.dropped.Load() }
+func (q *Queue[T]) Dropped() uint64 { return q.dropped.Load() }
 
 // Accepts reports whether an item is owned now, and counts it as dropped if it isn't. It is for queues built
 // on this one that have further methods to add or hand out items, such as controller-runtime's.
-func (q *Owned[T]) Accepts(item T) bool {
+func (q *Queue[T]) Accepts(item T) bool {
 	if q.owns(item) {
 		return true
 	}
@@ -40,14 +40,14 @@ func (q *Owned[T]) Accepts(item T) bool {
 }
 
 // Add adds an item if it is owned.
-func (q *Owned[T]) Add(item T) {
+func (q *Queue[T]) Add(item T) {
 	if q.Accepts(item) {
 		q.TypedRateLimitingInterface.Add(item)
 	}
 }
 
 // AddAfter adds an item after a delay if it is owned now. It is handed out if it is still owned then.
-func (q *Owned[T]) AddAfter(item T, delay time.Duration) {
+func (q *Queue[T]) AddAfter(item T, delay time.Duration) {
 	if q.Accepts(item) {
 		q.TypedRateLimitingInterface.AddAfter(item, delay)
 	}
@@ -55,7 +55,7 @@ func (q *Owned[T]) AddAfter(item T, delay time.Duration) {
 
 // AddRateLimited adds an item after the delay that the rate limiter chooses, if it is owned now. It is handed
 // out if it is still owned then. For an item that isn't owned it counts no failure, and calls Forget.
-func (q *Owned[T]) AddRateLimited(item T) {
+func (q *Queue[T]) AddRateLimited(item T) {
 	if q.Accepts(item) {
 		q.TypedRateLimitingInterface.AddRateLimited(item)
 		return
@@ -64,7 +64,7 @@ func (q *Owned[T]) AddRateLimited(item T) {
 }
 
 // Get waits for an item that is owned, and hands it out. It drops ready items that aren't owned any more.
-func (q *Owned[T]) Get() (item T, shutdown bool) {
+func (q *Queue[T]) Get() (item T, shutdown bool) {
 	for {
 		item, shutdown = q.TypedRateLimitingInterface.Get()
 		if shutdown || q.Accepts(item) {

@@ -1,4 +1,4 @@
-package queue_test
+package sharding_test
 
 import (
 	"fmt"
@@ -10,18 +10,19 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
+	"github.com/kubewright/kubewright/sharding"
 )
 
-// TestOwned adds items by all methods while their owners change. It checks that exactly the items are handed
+// TestQueue adds items by all methods while their owners change. It checks that exactly the items are handed
 // out that are owned both when they are added and when they are handed out, that other items are counted, and
 // that nothing is left in the queue.
-func TestOwned(t *testing.T) {
+func TestQueue(t *testing.T) {
 	for seed := range uint64(100) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 5))
 			var owned [8]atomic.Bool
 			inner := queue.New(queue.Config[int]{})
-			q := queue.NewOwned(inner, func(item int) bool { return owned[item].Load() })
+			q := sharding.NewQueue(inner, func(item int) bool { return owned[item].Load() })
 			expected := map[int]bool{}
 			var refused uint64
 			for range 40 {
@@ -79,12 +80,12 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// TestOwnedWaits checks that a Get goes on waiting after an item that isn't owned any more.
-func TestOwnedWaits(t *testing.T) {
+// TestQueueWaits checks that a Get goes on waiting after an item that isn't owned any more.
+func TestQueueWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var owned atomic.Bool
 		owned.Store(true)
-		q := queue.NewOwned(queue.New(queue.Config[string]{}), func(item string) bool {
+		q := sharding.NewQueue(queue.New(queue.Config[string]{}), func(item string) bool {
 			return owned.Load() || item == "mine"
 		})
 		q.AddAfter("yours", time.Second)
