@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/gengo/v2/namer"
+
+	"github.com/kubewright/kubewright/generators/marker"
 )
 
 // Apply is the model of apply configurations.
@@ -296,7 +298,10 @@ func (a *applyReader) checkEmbedded(t *Type, types map[TypeName]*Type) {
 			continue
 		}
 		name := f.Type.Deref().Name
-		if inner := types[name]; inner != nil && inner.Pos.IsValid() || isStandard(name.Path) {
+		// A field that can't be copied has an error already.
+		refused := func(p marker.Problem) bool { return !p.Warning && p.Pos == f.Pos }
+		if inner := types[name]; inner != nil && inner.Pos.IsValid() || isStandard(name.Path) ||
+			slices.ContainsFunc(a.Problems, refused) {
 			continue
 		}
 		a.StrictErrorf(f.Pos,

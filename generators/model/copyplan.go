@@ -94,7 +94,7 @@ func (c *copyPlanner) copyOf(s *shape) *Copy {
 // structOf plans the copy of a struct.
 func (c *copyPlanner) structOf(s *shape) *Copy {
 	plan := &Copy{Form: Named}
-	typ := c.what
+	typ, pos := c.what, c.pos
 	defer func() { c.what = typ }()
 	for _, f := range s.fields() {
 		c.what = fmt.Sprintf("field %s of %s", f.name, typ)
@@ -103,7 +103,13 @@ func (c *copyPlanner) structOf(s *shape) *Copy {
 		if s.at.pkg == c.root || s.at.pkg.main {
 			c.pos = f.pos
 		}
+		problems := len(c.Problems)
 		elem, needed := c.field(c.of(s.at, f.expr))
+		if needed && f.name != "_" && s.at.pkg != c.root && !token.IsExported(f.name) &&
+			len(c.Problems) == problems {
+			c.pos = pos
+			c.doubt("is of package %s, which doesn't export it; %s", s.at.pkg.path, adviceByHand)
+		}
 		if needed && f.name != "_" { // memory that a blank field shares is out of reach
 			plan.Fields = append(plan.Fields, CopyField{f.name, elem})
 		}
@@ -227,8 +233,11 @@ func (c *copyPlanner) rest(e *shape) CopyElem {
 func (c *copyPlanner) unsupported(s *shape) {
 	switch {
 	case s.missing != "":
-		c.refuse("is of type %s.%s, whose package can't be found; go get it, so that it is known how to "+
-			"copy the type", s.missing, s.name.Name)
+		advice := "go get it, so that it is known how to copy the type"
+		if own := c.noOwnFolder(s.missing); own != "" {
+			advice = own
+		}
+		c.refuse("is of type %s.%s, whose package can't be found; %s", s.missing, s.name.Name, advice)
 	case s.unimported != "":
 		pkg, _, _ := strings.Cut(s.unimported, ".")
 		c.refuse("is of type %s, and its file imports no package %s; add the import", s.unimported, pkg)

@@ -255,12 +255,12 @@ func (r *copyReader) interfaces(s *shape, t *CopyType, interfaces []marker.CopyI
 		intf := r.foreign(name, nil)
 		switch {
 		case !strings.Contains(i.Path, "/") && intf.form != interfaceForm:
-			r.Errorf(i.Pos, "%s is no import path; write the whole one, as in %s.%s", i.Path,
+			r.refuseInterface(s, i, "%s is no import path; write the whole one, as in %s.%s", i.Path,
 				r.importOf(s.at.pkg, i), i.Name)
 		case intf.missing != "":
-			r.Errorf(i.Pos, "package %s of the interface %s can't be found; go get it", i.Path, i.Name)
+			r.refuseInterface(s, i, "package %s of the interface %s can't be found; go get it", i.Path, i.Name)
 		case intf.form != interfaceForm || intf.name != name:
-			r.Errorf(i.Pos, "%s.%s is not an interface", i.Path, i.Name)
+			r.refuseInterface(s, i, "%s.%s is not an interface", i.Path, i.Name)
 		// The compiler would refuse a second method. hasCopy doesn't count methods in the file that
 		// is replaced.
 		case slices.Contains(t.Interfaces, name), r.hasCopy(s, "DeepCopy"+i.Name):
@@ -274,6 +274,13 @@ func (r *copyReader) interfaces(s *shape, t *CopyType, interfaces []marker.CopyI
 	slices.SortFunc(t.Interfaces, func(a, b TypeName) int {
 		return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name)
 	})
+}
+
+// refuseInterface reports a tag that names no interface. It may be meant for the DeepCopyObject, which isn't
+// reported as missing then.
+func (r *copyReader) refuseInterface(s *shape, i marker.CopyInterface, format string, args ...any) {
+	r.Errorf(i.Pos, format, args...)
+	r.made[s.name.Path+"."+s.name.Name+".DeepCopyObject"] = true
 }
 
 // importOf returns the import path that the files of a package have for the package that an interface names.

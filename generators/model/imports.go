@@ -1,17 +1,12 @@
 package model
 
-import (
-	"go/token"
-	"slices"
-	"strconv"
-)
+import "strconv"
 
 // checkImports reports imports of packages that the module doesn't have, if the model depends on
 // them: generated code would treat their types as unknown. Missing packages of other modules are
 // left to the go command, which reports them when it compiles.
 func (s *session) checkImports(packages []*candidate) {
-	var missing []string
-	at := map[string]token.Position{}
+	reported := map[string]bool{}
 	for _, p := range packages {
 		for _, f := range p.src.files {
 			if f.syntax == nil {
@@ -20,20 +15,29 @@ func (s *session) checkImports(packages []*candidate) {
 			for _, spec := range f.syntax.Imports {
 				path, _ := strconv.Unquote(spec.Path.Value)
 				src, asked := s.byPath[path]
-				if asked && src == nil && !slices.Contains(missing, path) && noFolder(s.ctx, s.cfg.Dir, path) != "" {
-					missing, at[path] = append(missing, path), s.fset.Position(spec.Pos())
+				if !asked || src != nil || reported[path] {
+					continue
+				}
+				if text := s.noOwnFolder(path); text != "" {
+					reported[path] = true
+					s.StrictErrorf(s.fset.Position(spec.Pos()), "%s", text)
 				}
 			}
 		}
 	}
-	if len(missing) == 0 {
-		return
+}
+
+// noOwnFolder returns a message for a package that can't be found if its module is this one, which has no
+// folder for it, "" for a package of another module.
+func (s *session) noOwnFolder(path string) string {
+	if text, known := s.noFolders[path]; known {
+		return text
 	}
+	text := noFolder(s.ctx, s.cfg.Dir, path)
 	// The path may be in another module, which isn't downloaded yet.
-	looked := LookUp(s.ctx, s.cfg.Dir, missing)
-	for _, path := range missing {
-		if looked[path] == (Looked{}) {
-			s.StrictErrorf(at[path], "%s", noFolder(s.ctx, s.cfg.Dir, path))
-		}
+	if text != "" && LookUp(s.ctx, s.cfg.Dir, []string{path})[path] != (Looked{}) {
+		text = ""
 	}
+	s.noFolders[path] = text
+	return text
 }

@@ -100,6 +100,8 @@ type session struct {
 	// writes them to.
 	copied   map[string]bool
 	replaced map[*source]string
+	// noFolders are the results of noOwnFolder.
+	noFolders map[string]string
 	// hubs are the packages with +genclient that leaveOutHubs has removed.
 	hubs []*candidate
 }
@@ -151,7 +153,7 @@ func newSession(ctx context.Context, cfg Config) *session {
 		tag = *cfg.BuildTag
 	}
 	fset := token.NewFileSet()
-	return &session{cfg: &cfg, Reporter: marker.Reporter{Strict: cfg.Strict},
+	return &session{cfg: &cfg, Reporter: marker.Reporter{Strict: cfg.Strict}, noFolders: map[string]string{},
 		sources: &sources{ctx: ctx, dir: cfg.Dir, base: base, fset: fset, buildTag: tag,
 			byPath: map[string]*source{}, found: map[string]listed{}, standIns: standIns(fset)},
 		nested: map[*source]bool{}}
