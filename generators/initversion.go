@@ -207,18 +207,27 @@ func (d sourceDecl) belongs(names map[string]bool) bool {
 	return names[d.of] || slices.ContainsFunc(d.names, func(name string) bool { return names[name] })
 }
 
-// identifiers returns the names that a declaration uses.
+// identifiers returns the names that a declaration uses. The names of its fields, parameters and methods are
+// its own.
 func identifiers(node ast.Node) map[string]bool {
 	names := map[string]bool{}
+	var own *ast.Ident
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncDecl:
+			own = n.Name
+		case *ast.Field:
+			maps.Copy(names, identifiers(n.Type))
+			return false
 		case *ast.SelectorExpr:
 			for name := range identifiers(n.X) {
 				names[name] = true
 			}
 			return false
 		case *ast.Ident:
-			names[n.Name] = true
+			if n != own {
+				names[n.Name] = true
+			}
 		}
 		return true
 	})
