@@ -13,7 +13,7 @@ import (
 // while nothing is delayed.
 type DelayLine[T comparable] struct {
 	mu      sync.Mutex
-	table   table[T, struct{}]
+	table   table[T]
 	base    timebase
 	delays  schedule
 	stopped bool
@@ -23,7 +23,7 @@ type DelayLine[T comparable] struct {
 // NewDelayLine returns a delay line that calls out with each item when its delay is over, one at a time
 // and without a lock. A nil clock means the real one.
 func NewDelayLine[T comparable](c clock.Clock, out func(item T)) *DelayLine[T] {
-	d := &DelayLine[T]{table: newTable[T, struct{}](), base: newTimebase(c), out: out}
+	d := &DelayLine[T]{table: newTable[T](), base: newTimebase(c), out: out}
 	d.delays = newSchedule(&d.base, d.deliver)
 	return d
 }
@@ -31,7 +31,6 @@ func NewDelayLine[T comparable](c clock.Clock, out func(item T)) *DelayLine[T] {
 // AddAfter passes item on when the delay is over, or during the call if the delay is 0 or less. Of
 // several delays of an item the one that ends first counts.
 func (d *DelayLine[T]) AddAfter(item T, delay time.Duration) {
-	hash := d.table.hash(item)
 	d.mu.Lock()
 	if d.stopped {
 		d.mu.Unlock()
@@ -43,7 +42,7 @@ func (d *DelayLine[T]) AddAfter(item T, delay time.Duration) {
 		return
 	}
 	defer d.mu.Unlock()
-	id := d.table.slotOf(hash, item)
+	id := d.table.slotOf(item)
 	if d.delays.set(id, after(d.base.now(), delay), 0) {
 		d.delays.arm()
 	}
@@ -51,10 +50,9 @@ func (d *DelayLine[T]) AddAfter(item T, delay time.Duration) {
 
 // Cancel removes item and reports whether it was delayed.
 func (d *DelayLine[T]) Cancel(item T) bool {
-	hash := d.table.hash(item)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id := d.table.find(hash, item)
+	id := d.table.find(item)
 	if id == 0 {
 		return false
 	}
@@ -68,7 +66,7 @@ func (d *DelayLine[T]) Cancel(item T) bool {
 func (d *DelayLine[T]) Len() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.table.len()
+	return d.delays.n
 }
 
 // Stop removes all items and makes AddAfter do nothing. A delivery in progress may still pass on items
@@ -78,7 +76,7 @@ func (d *DelayLine[T]) Stop() {
 	defer d.mu.Unlock()
 	d.stopped = true
 	d.delays.stop(func(uint32) {})
-	d.table.clear() // keeps the seed, which hash reads without the lock
+	d.table = newTable[T]()
 }
 
 // deliver passes on the items that are due. The schedule's alarm calls it.

@@ -3,6 +3,8 @@ package queue
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -11,8 +13,8 @@ import (
 // Queue is a work queue, see the package documentation. New makes it. All methods are safe for
 // concurrent use.
 type Queue[T comparable] struct {
-	mu    mutex
-	table table[T, state]
+	mu    sync.Mutex
+	table table[T]
 	ready ready
 	// inProcess is the number of items between Get and Done.
 	inProcess int
@@ -51,7 +53,7 @@ const (
 // New returns an empty queue. It panics when the Config combines Order with Priority, Ageing or Flow.
 func New[T comparable](c Config[T]) *Queue[T] {
 	q := &Queue[T]{
-		table:      newTable[T, state](),
+		table:      newTable[T](),
 		base:       newTimebase(c.Clock),
 		merge:      c.MergeDelayed,
 		priorityOf: c.Priority,
@@ -101,10 +103,9 @@ func (q *Queue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) 
 // Cancel removes a delayed copy of item and reports whether there was one. It doesn't affect an item
 // that is ready or in process.
 func (q *Queue[T]) Cancel(item T) bool {
-	hash := q.table.hash(item)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	id := q.table.find(hash, item)
+	id := q.table.find(item)
 	if id == 0 || !q.delays.cancel(id) {
 		return false
 	}
@@ -173,14 +174,13 @@ func (q *Queue[T]) GetBatch(ctx context.Context, n int) ([]T, error) {
 // Done ends the processing of an item from Get. An item that was added meanwhile becomes ready. Done
 // of an item that isn't in process does nothing.
 func (q *Queue[T]) Done(item T) {
-	hash := q.table.hash(item)
 	q.mu.Lock()
 	defer q.unlock()
-	id := q.table.find(hash, item)
+	id := q.table.find(item)
 	if id == 0 {
 		return
 	}
-	state := &q.table.at(id).value
+	state := &q.table.at(id).state
 	if *state&inProcess == 0 {
 		return
 	}
@@ -262,8 +262,7 @@ func (q *Queue[T]) ShuttingDown() bool {
 // insert adds item after a delay, at once if that is 0 or less. retry counts it in the metrics as
 // added with a delay.
 func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int32) {
-	hash := q.table.hash(item)
-	q.mu.lockToAdd()
+	q.mu.Lock()
 	defer q.unlock()
 	if q.shutting {
 		return
@@ -271,8 +270,8 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 	if retry && q.metrics != nil {
 		q.metrics.Retries.Inc()
 	}
-	id := q.table.slotOf(hash, item)
-	if delay > 0 && !(q.merge && q.table.at(id).value&(isReady|again) != 0) {
+	id := q.table.slotOf(item)
+	if delay > 0 && !(q.merge && q.table.at(id).state&(isReady|again) != 0) {
 		q.delay(id, delay, priority)
 		return
 	}
@@ -294,8 +293,8 @@ func (q *Queue[T]) delay(id uint32, delay time.Duration, priority int32) {
 	}
 }
 
-// deliver adds the items that are due. It releases the lock after each burst, and after any item if a caller
-// waits to add another. The schedule's alarm calls it.
+// deliver adds the items that are due. It releases the lock after each burst, so that others get it. The
+// schedule's alarm calls it.
 func (q *Queue[T]) deliver() {
 	q.mu.Lock()
 	if !q.delays.startDelivery() {
@@ -304,8 +303,7 @@ func (q *Queue[T]) deliver() {
 	}
 	for {
 		now := q.base.now()
-		adderWaits := false
-		for n := 0; n < deliveryBurst && !adderWaits; n++ {
+		for range deliveryBurst {
 			id, priority := q.delays.pop(now)
 			if id == 0 {
 				q.delays.endDelivery()
@@ -313,17 +311,16 @@ func (q *Queue[T]) deliver() {
 				return
 			}
 			q.add(id, priority)
-			adderWaits = q.mu.adders.Load() > 0
 		}
 		q.unlock()
-		q.mu.giveWay(adderWaits)
+		runtime.Gosched()
 		q.mu.Lock()
 	}
 }
 
 // add makes the item of a slot ready, or marks it while it is in process.
 func (q *Queue[T]) add(id uint32, priority int32) {
-	state := &q.table.at(id).value
+	state := &q.table.at(id).state
 	if *state&(isReady|again) != 0 {
 		raised := q.raise(id, priority)
 		if *state&isReady != 0 {
@@ -349,7 +346,7 @@ func (q *Queue[T]) add(id uint32, priority int32) {
 // the next Add tries again.
 func (q *Queue[T]) push(id uint32) {
 	q.ready.push(id)
-	q.table.at(id).value |= isReady
+	q.table.at(id).state |= isReady
 }
 
 // raise raises the priority of an item that is ready or waits for Done, and reports whether it was
@@ -381,7 +378,7 @@ func (q *Queue[T]) priority(item T, given *int) int32 {
 // dropIfUnused removes the slot of an item that is neither ready, nor in process, nor delayed. When the
 // table then frees the memory of a burst, so does everything else that is indexed by slot id.
 func (q *Queue[T]) dropIfUnused(id uint32) {
-	if q.table.at(id).value != 0 || q.delays.has(id) || !q.table.remove(id) {
+	if q.table.at(id).state != 0 || q.delays.has(id) || !q.table.remove(id) {
 		return
 	}
 	if q.ranks != nil {
@@ -422,9 +419,9 @@ func (q *Queue[T]) get(ctx context.Context) (item T, priority int32, err error) 
 func (q *Queue[T]) take() (item T, priority int32) {
 	id := q.ready.pop()
 	s := q.table.at(id)
-	s.value &^= isReady
-	if s.value&inProcess == 0 {
-		s.value |= inProcess
+	s.state &^= isReady
+	if s.state&inProcess == 0 {
+		s.state |= inProcess
 		q.inProcess++
 	}
 	if q.ranks != nil {

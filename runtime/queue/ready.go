@@ -183,7 +183,7 @@ func (c *custom[T]) touch(id uint32, _ bool) { c.order.Touch(c.queue.table.at(id
 // pop also accepts an item that was never pushed: an order may add items of its own accord.
 func (c *custom[T]) pop() uint32 {
 	item := c.order.Pop()
-	return c.queue.table.slotOf(c.queue.table.hash(item), item)
+	return c.queue.table.slotOf(item)
 }
 
 // ring is a growing ring buffer: first in, first out. When it becomes empty, it frees the memory of a burst.

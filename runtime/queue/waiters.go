@@ -2,60 +2,8 @@ package queue
 
 import (
 	"context"
-	"runtime"
 	"sync"
-	"sync/atomic"
 )
-
-// mutex is a sync.Mutex for critical sections of a few dozen nanoseconds: before Lock sleeps, it retries, at
-// first at once and then with a yield in between. A sync.Mutex stops retrying as soon as another goroutine
-// waits for the processor, and sleeping costs more than a whole operation of the queue.
-//
-// Nobody starves: TryLock fails once a sleeper has waited for a millisecond, as with any sync.Mutex.
-type mutex struct {
-	sync.Mutex
-	// adders is the number of callers of lockToAdd that wait.
-	adders atomic.Int32
-}
-
-// Found by measurement with 4 to 64 workers on two processors.
-const (
-	tries       = 20
-	triesAtOnce = 10
-)
-
-// Lock locks the mutex.
-func (m *mutex) Lock() {
-	for i := range tries {
-		if m.TryLock() {
-			return
-		}
-		if i >= triesAtOnce {
-			runtime.Gosched()
-		}
-	}
-	m.Mutex.Lock()
-}
-
-// lockToAdd is Lock for adding an item: a delivery gives way to it. Otherwise an event handler that adds an
-// item would wait until a whole burst has come off the heap, 40 µs if the heap is large.
-func (m *mutex) lockToAdd() {
-	if m.TryLock() {
-		return
-	}
-	m.adders.Add(1)
-	m.Lock()
-	m.adders.Add(-1)
-}
-
-// giveWay yields, without the lock, so that others get it. If a caller waits to add, giveWay yields for
-// longer, 1 or 2 µs: a handler that adds many items can then add several before it has to wait again.
-func (m *mutex) giveWay(adderWaits bool) {
-	runtime.Gosched()
-	for i := 0; adderWaits && i < tries; i++ {
-		runtime.Gosched()
-	}
-}
 
 // waiters are the goroutines that wait in Get, guarded by the queue's lock. One is woken at a time:
 // it takes its item, and wakes the next one if another item is ready. Workers that are awake meanwhile
@@ -72,7 +20,7 @@ type waiters struct {
 type waiter struct{ wake chan struct{} }
 
 // wait releases mu until the caller is woken or ctx ends, and takes it again.
-func (ws *waiters) wait(ctx context.Context, mu *mutex) error {
+func (ws *waiters) wait(ctx context.Context, mu *sync.Mutex) error {
 	var w *waiter
 	if last := len(ws.spare) - 1; last >= 0 {
 		w = ws.spare[last]
