@@ -18,7 +18,7 @@ type Config[T comparable] struct {
 	Clock clock.Clock
 
 	// Limiter chooses the delays of AddRateLimited. The default is client-go's
-	// DefaultTypedControllerRateLimiter; NewBucketLimiter is an alternative to its bucket.
+	// DefaultTypedControllerRateLimiter.
 	Limiter workqueue.TypedRateLimiter[T]
 
 	// MergeDelayed keeps one copy of an item: an Add replaces a delayed copy, and AddAfter ignores the

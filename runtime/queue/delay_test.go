@@ -116,25 +116,6 @@ func TestClockThatGoesBack(t *testing.T) {
 	}
 }
 
-// TestStopBesideAdditions stops a delay line while items are added, for the race detector.
-func TestStopBesideAdditions(t *testing.T) {
-	for range 20 {
-		line := queue.NewDelayLine(nil, func(int) {})
-		var all sync.WaitGroup
-		all.Go(func() {
-			for i := range 100 {
-				line.AddAfter(i, time.Hour)
-				line.Cancel(i - 1)
-			}
-		})
-		all.Go(line.Stop)
-		all.Wait()
-		if n := line.Len(); n != 0 {
-			t.Errorf("%d are delayed after the end", n)
-		}
-	}
-}
-
 // TestInjectedClock steps a fake clock: all items are on time, and the queue sets no timer while nothing
 // is delayed.
 func TestInjectedClock(t *testing.T) {
@@ -222,37 +203,4 @@ func TestABurstLetsOthersIn(t *testing.T) {
 		t.Error("the burst was one piece")
 	}
 	q.ShutDown()
-}
-
-func TestDelayLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		var got []string
-		var when []time.Duration
-		line := queue.NewDelayLine(nil, func(item string) {
-			got = append(got, item)
-			when = append(when, time.Since(start))
-		})
-		line.AddAfter("b", 2*time.Second)
-		line.AddAfter("a", 3*time.Second)
-		line.AddAfter("a", time.Second)
-		line.AddAfter("a", 5*time.Second)
-		line.AddAfter("cancelled", time.Second)
-		line.AddAfter("now", 0)
-		if line.Len() != 3 || !line.Cancel("cancelled") || line.Cancel("cancelled") {
-			t.Error("not cancelled once")
-		}
-		bubble.Pass(10 * time.Second)
-		line.AddAfter("stopped", time.Second)
-		line.Stop()
-		line.AddAfter("late", time.Second)
-		line.AddAfter("late, at once", 0)
-		bubble.Advance(10 * time.Second)
-		if want := []string{"now", "a", "b"}; !slices.Equal(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
-		if want := []time.Duration{0, time.Second, 2 * time.Second}; !slices.Equal(when, want) {
-			t.Errorf("%v, want %v", when, want)
-		}
-	})
 }

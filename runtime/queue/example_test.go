@@ -221,24 +221,3 @@ func ExampleConfig_order() {
 	fmt.Println(item)
 	// Output: second
 }
-
-// A DelayLine delays items that don't go to a Queue.
-func ExampleDelayLine() {
-	out := make(chan string)
-	line := queue.NewDelayLine(nil, func(item string) { out <- item })
-	defer line.Stop()
-	line.AddAfter("b", 20*time.Millisecond)
-	line.AddAfter("a", time.Millisecond)
-	fmt.Println(<-out, <-out)
-	// Output: a b
-}
-
-// An item that is retried faster than the bucket fills keeps its turn.
-func ExampleNewBucketLimiter() {
-	limiter := queue.NewBucketLimiter[string](1, 1)
-	limiter.When("default/web")
-	first := limiter.When("default/db")
-	again := limiter.When("default/db")
-	fmt.Println(first.Round(time.Second), again.Round(time.Second))
-	// Output: 1s 1s
-}

@@ -15,12 +15,8 @@ import (
 func TestItemsAreLetGo(t *testing.T) {
 	q := New(Config[*[64]byte]{})
 	var fifo ring[*[64]byte]
-	limiter := NewBucketLimiter[*[64]byte](1, 1)
-	line := NewDelayLine(nil, func(*[64]byte) {})
-	defer line.Stop()
 	keep := new([64]byte) // so that nothing is empty and starts afresh
 	q.Add(keep)
-	line.AddAfter(keep, time.Hour)
 	fifo.push(keep)
 
 	item := new([64]byte)
@@ -32,10 +28,6 @@ func TestItemsAreLetGo(t *testing.T) {
 		got, _ := q.Get()
 		q.Done(got)
 	}
-	limiter.When(item)
-	limiter.Forget(item)
-	line.AddAfter(item, time.Hour)
-	line.Cancel(item)
 	fifo.push(item)
 	fifo.pop()
 	fifo.pop()
@@ -47,7 +39,6 @@ func TestItemsAreLetGo(t *testing.T) {
 	}
 	runtime.KeepAlive(q)
 	runtime.KeepAlive(&fifo)
-	runtime.KeepAlive(limiter)
 }
 
 // TestStaleNodesAreDropped moves and cancels a few items many times: heaps stay small.

@@ -63,7 +63,7 @@ type (
 	TypedRateLimiter[T comparable] = workqueue.TypedRateLimiter[T]
 	// TypedBucketRateLimiter is one token bucket for all items. Each When takes a token, also for an item
 	// that is already delayed: an item that is added faster than the bucket fills delays all items ever
-	// longer. [queue.NewBucketLimiter] avoids that.
+	// longer.
 	TypedBucketRateLimiter[T comparable] = workqueue.TypedBucketRateLimiter[T]
 	// TypedItemExponentialFailureRateLimiter doubles an item's delay with each of its failures.
 	TypedItemExponentialFailureRateLimiter[T comparable] = workqueue.TypedItemExponentialFailureRateLimiter[T]

@@ -168,7 +168,7 @@ func TestFunctions(t *testing.T) {
 		if err := workqueue.Drain[string](ctx, q); err != nil || !q.ShuttingDown() {
 			t.Errorf("Drain: %v", err)
 		}
-		if _, err := workqueue.GetContext[string](ctx, q); !errors.Is(err, workqueue.ErrShutDown) {
+		if _, err := workqueue.GetContext[string](ctx, q); !errors.Is(err, queue.ErrShutDown) {
 			t.Errorf("GetContext after Drain: %v", err)
 		}
 	})

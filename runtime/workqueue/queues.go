@@ -103,30 +103,28 @@ func newQueue[T comparable](
 	return queue.New(queue.Config[T]{Clock: c, Limiter: limiter, Metrics: Metrics(provider, name)})
 }
 
-// delayed adds delays to a queue of the caller's.
+// delayed adds delays to a queue of the caller's. A goroutine, which runs from the first delay to the shutdown,
+// passes on the items whose delay is over.
 type delayed[T comparable] struct {
 	TypedInterface[T]
-	line     *queue.DelayLine[T]
-	retries  CounterMetric
-	shutdown sync.Once
+	// line has the items that are delayed.
+	line              *queue.Queue[T]
+	retries           CounterMetric
+	logger            klog.Logger
+	started, shutdown sync.Once
 }
 
 func newDelayed[T comparable](config TypedDelayingQueueConfig[T]) *delayed[T] {
-	logger := klog.Background()
+	d := &delayed[T]{
+		TypedInterface: config.Queue,
+		line:           queue.New(queue.Config[T]{Clock: config.Clock}),
+		retries:        retriesMetric(config.MetricsProvider, config.Name),
+		logger:         klog.Background(),
+	}
 	if config.Logger != nil {
-		logger = *config.Logger
+		d.logger = *config.Logger
 	}
-	q := config.Queue
-	return &delayed[T]{
-		TypedInterface: q,
-		line: queue.NewDelayLine(config.Clock, func(item T) {
-			defer utilruntime.HandleCrashWithLogger(logger)
-			if !q.ShuttingDown() {
-				q.Add(item)
-			}
-		}),
-		retries: retriesMetric(config.MetricsProvider, config.Name),
-	}
+	return d
 }
 
 func (d *delayed[T]) AddAfter(item T, duration time.Duration) {
@@ -138,17 +136,39 @@ func (d *delayed[T]) AddAfter(item T, duration time.Duration) {
 		d.Add(item)
 		return
 	}
+	d.started.Do(func() { go d.passOnAll() })
 	d.line.AddAfter(item, duration)
+}
+
+func (d *delayed[T]) passOnAll() {
+	for {
+		item, shutdown := d.line.Get()
+		if shutdown {
+			return
+		}
+		d.passOn(item)
+		d.line.Done(item)
+	}
+}
+
+// passOn ends the line when the caller has shut down the queue behind it.
+func (d *delayed[T]) passOn(item T) {
+	defer utilruntime.HandleCrashWithLogger(d.logger)
+	if d.ShuttingDown() {
+		d.line.ShutDown()
+		return
+	}
+	d.Add(item)
 }
 
 // ShutDown shuts the caller's queue down only once, as client-go does: that queue may not expect more calls.
 func (d *delayed[T]) ShutDown() {
-	d.line.Stop()
+	d.line.ShutDown()
 	d.shutdown.Do(d.TypedInterface.ShutDown)
 }
 
 func (d *delayed[T]) ShutDownWithDrain() {
-	d.line.Stop()
+	d.line.ShutDown()
 	d.TypedInterface.ShutDownWithDrain()
 }
 

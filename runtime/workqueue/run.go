@@ -193,7 +193,7 @@ func (r *runner[T]) takeOne(generation int) bool {
 	case err == nil:
 		r.process(generation, item)
 		return true
-	case errors.Is(err, ErrShutDown):
+	case errors.Is(err, queue.ErrShutDown):
 		r.downOnce.Do(func() { close(r.down) })
 	case r.taking.Err() == nil:
 		return true
@@ -213,7 +213,7 @@ func (r *runner[T]) get(ctx context.Context) (T, error) {
 	}
 	item, shutdown := r.q.Get()
 	if shutdown {
-		return none, ErrShutDown
+		return none, queue.ErrShutDown
 	}
 	return item, nil
 }

@@ -8,9 +8,6 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// ErrShutDown is the error of GetContext and GetBatch where Get reports a shutdown.
-var ErrShutDown = queue.ErrShutDown
-
 // Unwrap returns the queue behind q, whose methods go beyond client-go's interfaces, see [queue.Queue].
 // It returns nil if q is another implementation.
 //
@@ -33,7 +30,8 @@ func Unwrap[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	}
 }
 
-// GetContext is q.Get with a context, see [queue.Queue.GetContext]. If q is another implementation, the
+// GetContext is q.Get with a context, see [queue.Queue.GetContext]. Its error is [queue.ErrShutDown] where Get
+// reports a shutdown. If q is another implementation, the
 // error wraps errors.ErrUnsupported.
 func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, error) {
 	if own := Unwrap(q); own != nil {
@@ -43,8 +41,8 @@ func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, erro
 	return none, unsupported(q)
 }
 
-// GetBatch takes up to n items, see [queue.Queue.GetBatch]. If q is another implementation, the error
-// wraps errors.ErrUnsupported.
+// GetBatch takes up to n items, see [queue.Queue.GetBatch]. Its error is [queue.ErrShutDown] where Get reports a
+// shutdown. If q is another implementation, the error wraps errors.ErrUnsupported.
 func GetBatch[T comparable](ctx context.Context, q TypedInterface[T], n int) ([]T, error) {
 	if own := Unwrap(q); own != nil {
 		return own.GetBatch(ctx, n)

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/utils/clock"
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	facade "github.com/kubewright/kubewright/runtime/cache"
@@ -53,7 +52,6 @@ type rig struct {
 	inTowns    cache.ResourceEventHandlerRegistration
 	queue      *queue.Queue[string]
 	owned      *sharding.Queue[string]
-	delays     *queue.DelayLine[string]
 	group      *shardingtest.Group
 	member     *sharding.Member
 
@@ -89,7 +87,6 @@ func newRig(t *testing.T, kind string) *rig {
 		q.Add("busy")
 		q.Get() // in process until shutDown
 	}
-	r.delays = queue.NewDelayLine(clock.RealClock{}, func(string) {})
 	r.group = shardingtest.NewGroup()
 	c := config("m")
 	c.Hashes = func(sharding.Range) ([]uint64, bool) { r.in("Hashes"); return nil, true }
@@ -209,7 +206,6 @@ func (r *rig) shutDown() {
 		q.Done("busy")
 		q.Done("town-1") // what Get may have returned
 	}
-	r.delays.Stop()
 	r.namespaces.Shutdown()
 	r.factory.Shutdown()
 	r.running.Wait()
@@ -225,7 +221,7 @@ func (r *rig) targets() map[string]any {
 		"controller":    r.informer.GetController(), "handle": r.handle,
 		"factory": r.factory, "namespaces": r.namespaces, "combined": r.combined,
 		"combined indexer": r.combined.GetIndexer(), "combined handle": r.inTowns,
-		"queue": r.queue, "owned queue": r.owned, "delay line": r.delays, "member": r.member, "part": r.part,
+		"queue": r.queue, "owned queue": r.owned, "member": r.member, "part": r.part,
 		"functions": functions{r},
 	}
 }
