@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubewright/kubewright/runtime/shard"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/watch"
@@ -299,6 +300,6 @@ func (b *balancer) forget(ctx context.Context) {
 }
 
 // shards reports whether a member or a table shards by the same field, and the same kinds, as this member.
-func (c *Config) shards(field Field, kinds []string) bool {
+func (c *Config) shards(field shard.Field, kinds []string) bool {
 	return field == c.Field && slices.Equal(kinds, c.Kinds)
 }

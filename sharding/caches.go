@@ -19,7 +19,7 @@ import (
 // nothing is listed again. A range that another member may have owned in between is listed anew, as the cache
 // may lack what that member wrote. The member's lock guards all fields but those that add sets.
 type caches struct {
-	field     Field
+	field     shard.Field
 	informers []cache.SharedInformer
 	parts     []*informer.Part
 
@@ -42,7 +42,7 @@ type caches struct {
 type arrival struct{ ranges shard.Ranges }
 
 // add makes the informers informers of a part.
-func (c *caches) add(field Field, informers []cache.SharedInformer) error {
+func (c *caches) add(field shard.Field, informers []cache.SharedInformer) error {
 	c.field, c.informers = field, informers
 	for i, one := range informers {
 		part, err := informer.Shard(one, field)
@@ -114,7 +114,7 @@ func (c *caches) set(ranges shard.Ranges) error {
 }
 
 // wait waits until the objects of ranges are in all informers.
-func (c *caches) wait(ctx context.Context, ranges ...Range) error {
+func (c *caches) wait(ctx context.Context, ranges ...shard.Range) error {
 	for i, part := range c.parts {
 		if err := part.WaitFor(ctx, ranges...); err != nil {
 			return fmt.Errorf("sharding: Config.Informers[%d]: %w", i, err)
@@ -166,7 +166,7 @@ func (m *Member) actsFor(ctx context.Context, d time.Duration) bool {
 }
 
 // hashes returns those of the objects in a range, or false if the informers don't have all of them.
-func (c *caches) hashes(r Range) (found []uint64, known bool) {
+func (c *caches) hashes(r shard.Range) (found []uint64, known bool) {
 	for _, part := range c.parts {
 		if !part.Status().Held.Covers(shard.Join(r)) {
 			return nil, false

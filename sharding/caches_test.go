@@ -256,7 +256,7 @@ func TestKept(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		members := []string{"a", "b", "c", ""}
 		someone := func() string { return members[random.IntN(len(members))] }
-		current := newTable(ByNamespace, []string{"bakeries"})
+		current := newTable(shard.ByNamespace, []string{"bakeries"})
 		history := []*version{{current, leaseOf("1")}}
 		for range 40 {
 			switch random.IntN(6) {

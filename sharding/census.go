@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubewright/kubewright/runtime/shard"
 	"k8s.io/klog/v2"
 )
 
@@ -41,7 +42,7 @@ func (b *balancer) takeCensus(ctx context.Context) {
 // census returns the hashes of all namespaces that have objects, in order. There are none if objects are
 // hashed by their UIDs, which are spread evenly, or if the member has no informers.
 func (c *caches) census(ctx context.Context) (places []piece, err error) {
-	if c.field != ByNamespace {
+	if c.field != shard.ByNamespace {
 		return nil, nil
 	}
 	counts := map[uint64]int{}
@@ -51,7 +52,7 @@ func (c *caches) census(ctx context.Context) (places []piece, err error) {
 			return nil, fmt.Errorf("sharding: Config.Informers[%d]: %w", i, err)
 		}
 		for namespace, objects := range namespaces {
-			counts[Hash(namespace)] += objects
+			counts[shard.Hash(namespace)] += objects
 		}
 	}
 	for hash, objects := range counts {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // similar are patterns of names whose hashes are close together.
@@ -25,7 +26,8 @@ const uneven = 1.5
 
 // firstTable is the first division by a census.
 func firstTable(t *testing.T, places []piece, members int) table {
-	s := situation{table: newTable(ByNamespace, []string{"bakeries"}), live: map[string]bool{}, places: places}
+	table := newTable(shard.ByNamespace, []string{"bakeries"})
+	s := situation{table: table, live: map[string]bool{}, places: places}
 	for n := range members {
 		s.live[fmt.Sprint("m", n)] = true
 	}
@@ -57,7 +59,7 @@ func mostOf(loads map[string]int) (most int) {
 
 func places(counts map[string]int) (places []piece) {
 	for name, objects := range counts {
-		places = append(places, piece{First: Hash(name), Objects: objects, Places: 1})
+		places = append(places, piece{First: shard.Hash(name), Objects: objects, Places: 1})
 	}
 	slices.SortFunc(places, func(a, b piece) int {
 		if a.First < b.First {
@@ -110,7 +112,7 @@ func TestFirstDivision(t *testing.T) {
 	}
 }
 
-func inside(all []piece, r Range) (found []piece) {
+func inside(all []piece, r shard.Range) (found []piece) {
 	for _, p := range all {
 		if r.Contains(p.First) {
 			found = append(found, p)
@@ -135,7 +137,7 @@ func TestWithoutACensus(t *testing.T) {
 
 // begin lets three members begin a group with the objects that namespaces have, and returns how many objects
 // each has first, and the requests that select everything.
-func (c *cached) begin(objects int, field Field) (loads map[string]int, lists []runtimetest.Request) {
+func (c *cached) begin(objects int, field shard.Field) (loads map[string]int, lists []runtimetest.Request) {
 	for n := range objects {
 		c.maps.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 			Namespace: fmt.Sprintf("ns-%d", n%50), Name: fmt.Sprint("pan-", n),
@@ -155,7 +157,7 @@ func (c *cached) begin(objects int, field Field) (loads map[string]int, lists []
 		}
 		loads = map[string]int{}
 		for _, o := range c.maps.Objects() {
-			loads[t.Ranges[t.at(Hash(o.Namespace))].Owner]++
+			loads[t.Ranges[t.at(shard.Hash(o.Namespace))].Owner]++
 		}
 		for _, r := range c.maps.Requests() {
 			if r.Verb == "LIST" && r.Options.ShardSelector == "" {
@@ -175,7 +177,7 @@ func (c *cached) begin(objects int, field Field) (loads map[string]int, lists []
 // divides them equally.
 func TestCensus(t *testing.T) {
 	withCaches(t, func(t *testing.T, c *cached) {
-		loads, lists := c.begin(1200, ByNamespace)
+		loads, lists := c.begin(1200, shard.ByNamespace)
 		total := len(c.maps.Objects())
 		if most := mostOf(loads); most == 0 || float64(most) > uneven*float64(total)/3 {
 			t.Errorf("%d objects were divided so: %v", total, loads)
@@ -190,7 +192,7 @@ func TestCensus(t *testing.T) {
 		}
 	})
 	withCaches(t, func(t *testing.T, c *cached) {
-		if loads, lists := c.begin(100, ByUID); len(loads) == 0 || len(lists) > 0 {
+		if loads, lists := c.begin(100, shard.ByUID); len(loads) == 0 || len(lists) > 0 {
 			t.Errorf("objects that are divided by UID were listed: %v", lists)
 		}
 	})
@@ -202,7 +204,7 @@ func TestCensusFails(t *testing.T) {
 		c.maps.Fail("LIST", errors.New("no lists today"))
 		c.log = &lockedBuffer{}
 		text := c.logged(func() {
-			if loads, _ := c.begin(100, ByNamespace); len(loads) == 0 {
+			if loads, _ := c.begin(100, shard.ByNamespace); len(loads) == 0 {
 				t.Error("the objects weren't divided")
 			}
 		})

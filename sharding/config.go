@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubewright/kubewright/runtime/shard"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/validation"
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
@@ -23,8 +24,8 @@ type Config struct {
 	// Identity names the member, for example by the name of its Pod. A random suffix is added, so that a
 	// restarted process is a new member.
 	Identity string
-	// Field is what is hashed. ByNamespace is the default.
-	Field Field
+	// Field is what is hashed. [shard.ByNamespace] is the default.
+	Field shard.Field
 	// Kinds are the resources that are sharded, such as "bakeries.shop.example.com", in any order. All
 	// members must have the same.
 	Kinds []string
@@ -36,7 +37,7 @@ type Config struct {
 	// aren't known yet. It is called rarely, possibly by several goroutines at a time. It should take no
 	// longer than copying the hashes, because renewals wait for it. By default the informers' objects are
 	// hashed.
-	Hashes func(Range) ([]uint64, bool)
+	Hashes func(shard.Range) ([]uint64, bool)
 	// Changed, if set, is called with all ranges that the member may act on after these have changed, also
 	// when its Lease lapses or holds again. Calls are in order, one at a time. Of the changes during a call
 	// only the last one is reported; a range that another member had in between comes back with another
@@ -86,7 +87,7 @@ func (realClock) after(d time.Duration) <-chan time.Time { return time.After(d) 
 
 // complete sets the defaults, and returns an error if something is missing or invalid.
 func (c *Config) complete() error {
-	setDefault(&c.Field, ByNamespace)
+	setDefault(&c.Field, shard.ByNamespace)
 	setDefault(&c.LeaseDuration, 15*time.Second)
 	setDefault(&c.RenewDeadline, 10*time.Second)
 	setDefault(&c.RetryPeriod, 2*time.Second)
@@ -114,7 +115,7 @@ func (c *Config) complete() error {
 		return kind == "" || strings.ContainsAny(kind, " \n")
 	}):
 		return fmt.Errorf("sharding: Config.Kinds %q doesn't name the resources that are sharded", c.Kinds)
-	case c.Field != ByNamespace && c.Field != ByUID:
+	case c.Field != shard.ByNamespace && c.Field != shard.ByUID:
 		return fmt.Errorf("sharding: Config.Field %q is neither ByNamespace nor ByUID", c.Field)
 	case c.LeaseDuration*4 < c.RenewDeadline*5:
 		return fmt.Errorf("sharding: LeaseDuration %s isn't at least 1.25 times RenewDeadline %s",

@@ -1,6 +1,7 @@
 package sharding
 
 import (
+	"github.com/kubewright/kubewright/runtime/shard"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ func TestConfig(t *testing.T) {
 	complete := func() Config {
 		return Config{
 			Leases: newServer().Client(nil), Group: "bakers", Identity: "a", Kinds: []string{"pods"},
-			Hashes: func(Range) ([]uint64, bool) { return nil, true },
+			Hashes: func(shard.Range) ([]uint64, bool) { return nil, true },
 		}
 	}
 	m, err := NewMember(complete())
@@ -21,7 +22,7 @@ func TestConfig(t *testing.T) {
 		t.Errorf("identity %s", m.Identity())
 	}
 	if c := m.config; c.LeaseDuration != 15*time.Second || c.RenewDeadline != 10*time.Second ||
-		c.RetryPeriod != 2*time.Second || c.Field != ByNamespace {
+		c.RetryPeriod != 2*time.Second || c.Field != shard.ByNamespace {
 		t.Errorf("defaults %+v", c)
 	}
 	for want, change := range map[string]func(*Config){

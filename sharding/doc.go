@@ -3,7 +3,7 @@
 //
 //   - group: the replicas that share objects; it has a name
 //   - member: a replica of a group, see [NewMember]
-//   - hash: the number of an object, from its namespace or its UID, see [Field]
+//   - hash: the number of an object, from its namespace or its UID, see [shard.Field]
 //   - range: all hashes from a first to a last one
 //   - table: the annotation of the group's Lease that names the owner of each range
 //   - owner: the member that may act on the objects of a range

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/sharding"
 )
 
@@ -93,20 +94,20 @@ func Example_otherInformers() {
 	) (*sharding.Member, *sharding.Queue[cache.ObjectName], error) {
 		var member *sharding.Member
 		work := sharding.NewQueue(inner, func(name cache.ObjectName) bool { return member.Accepts(name.Namespace) })
-		namesIn := func(r sharding.Range) (names []cache.ObjectName) {
+		namesIn := func(r shard.Range) (names []cache.ObjectName) {
 			for _, object := range bakeries.GetStore().List() {
-				if name := nameOf(object); r.Contains(sharding.Hash(name.Namespace)) {
+				if name := nameOf(object); r.Contains(shard.Hash(name.Namespace)) {
 					names = append(names, name)
 				}
 			}
 			return names
 		}
-		config.Hashes = func(r sharding.Range) (hashes []uint64, known bool) {
+		config.Hashes = func(r shard.Range) (hashes []uint64, known bool) {
 			if !bakeries.HasSynced() {
 				return nil, false
 			}
 			for _, name := range namesIn(r) {
-				hashes = append(hashes, sharding.Hash(name.Namespace))
+				hashes = append(hashes, shard.Hash(name.Namespace))
 			}
 			return hashes, true
 		}
@@ -125,10 +126,10 @@ func Example_otherInformers() {
 
 // A range of hashes, as a member may own it, and the namespaces whose objects are in it.
 func Example() {
-	owned := sharding.Range{First: 1 << 63, Last: math.MaxUint64}
+	owned := shard.Range{First: 1 << 63, Last: math.MaxUint64}
 	fmt.Println(owned)
 	for _, namespace := range []string{"default", "kube-system"} {
-		fmt.Println(namespace, owned.Contains(sharding.Hash(namespace)))
+		fmt.Println(namespace, owned.Contains(shard.Hash(namespace)))
 	}
 	// Output:
 	// 0x8000000000000000-0x10000000000000000

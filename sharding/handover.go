@@ -18,7 +18,7 @@ func (t table) asked(owner string) (int, bool) {
 // part returns which part of entry i its owner hands over, and how many objects that has. If the entry
 // adjoins a range of the new owner, the part does, too. hashes are those of the entry's objects; most is how
 // many may move if they can't be parted. It returns false if there is no such part.
-func (t table) part(i int, hashes []uint64, most int) (Range, int, bool) {
+func (t table) part(i int, hashes []uint64, most int) (shard.Range, int, bool) {
 	e, span := t.Ranges[i], t.span(i)
 	if e.Part == 0 || e.Part >= len(hashes) {
 		return span, len(hashes), true
@@ -65,7 +65,7 @@ func (m *Member) handOvers(ctx context.Context) {
 
 // handOver hands a range, or a part of it, over to another member, once the range was worked on and the work
 // there has ended. Work begins there again only when the outcome of the write is known.
-func (m *Member) handOver(ctx context.Context, span Range, to string) error {
+func (m *Member) handOver(ctx context.Context, span shard.Range, to string) error {
 	t, err := m.worked(ctx, span, to)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (m *Member) handOver(ctx context.Context, span Range, to string) error {
 // JoinDelay. Without that, the range of a dead owner could move from member to member, each of which lists it
 // and none of which works on what has changed there. It waits for at most DrainGrace + JoinDelay, and returns
 // the table in which the range is still requested.
-func (m *Member) worked(ctx context.Context, span Range, to string) (table, error) {
+func (m *Member) worked(ctx context.Context, span shard.Range, to string) (table, error) {
 	c := &m.caches
 	asked := func() bool { return m.current != nil && m.stillAsked(m.current.table, span, to) }
 	isDone := func() bool {
@@ -132,7 +132,7 @@ func (m *Member) worked(ctx context.Context, span Range, to string) (table, erro
 }
 
 // stillAsked reports whether a table asks the member to hand the range that part is in over to another.
-func (m *Member) stillAsked(t table, part Range, to string) bool {
+func (m *Member) stillAsked(t table, part shard.Range, to string) bool {
 	i := t.at(part.First)
 	return t.Ranges[i].Owner == m.config.Identity && t.Ranges[i].To == to && part.Last <= t.span(i).Last
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubewright/kubewright/internal/pages"
-	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // TestHashOnPage runs the command with which docs/sharding.md prints the hash of a namespace.
@@ -26,7 +26,7 @@ func TestHashOnPage(t *testing.T) {
 		}
 		ran++
 		printed, err := exec.Command("sh", "-c", block.Text).CombinedOutput()
-		if want := fmt.Sprintf("%016x\n", sharding.Hash("rome")); err != nil || string(printed) != want {
+		if want := fmt.Sprintf("%016x\n", shard.Hash("rome")); err != nil || string(printed) != want {
 			t.Errorf("%s prints %s, want %s, %v", strings.TrimSpace(block.Text), printed, want, err)
 		}
 	}

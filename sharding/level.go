@@ -1,11 +1,13 @@
 package sharding
 
+import "github.com/kubewright/kubewright/runtime/shard"
+
 // offer is a part of a member's range that could be given to another.
 type offer struct {
 	from, to string
 	// span is what is requested, entry the index of the range that it is in.
 	entry int
-	span  Range
+	span  shard.Range
 	// objects is how many would move. part means that span has more.
 	objects int
 	part    bool
@@ -101,11 +103,11 @@ func (p *plan) offers(i int, to string, want int) []offer {
 	if len(pieces) < 2 && (len(pieces) == 0 || pieces[0].Places < 2) {
 		return []offer{whole}
 	}
-	span := func(first, after int) Range {
+	span := func(first, after int) shard.Range {
 		if after == len(pieces) {
-			return Range{First: pieces[first].First, Last: whole.span.Last}
+			return shard.Range{First: pieces[first].First, Last: whole.span.Last}
 		}
-		return Range{First: pieces[first].First, Last: pieces[after].First - 1}
+		return shard.Range{First: pieces[first].First, Last: pieces[after].First - 1}
 	}
 	offers := []offer{whole}
 	head, n := pieces[0].Objects, 1
@@ -136,7 +138,7 @@ func (p *plan) offers(i int, to string, want int) []offer {
 }
 
 // offer returns the offer of a span of entry i, as a whole.
-func (p *plan) offer(i int, to string, span Range, objects int) offer {
+func (p *plan) offer(i int, to string, span shard.Range, objects int) offer {
 	o := offer{entry: i, to: to, span: span, objects: objects, gains: 1}
 	switch whole := p.next.span(i); {
 	case span.First > whole.First:

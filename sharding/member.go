@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubewright/kubewright/runtime/shard"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
@@ -37,7 +38,7 @@ type Member struct {
 	refused error
 	// draining are ranges that are about to move: no work begins there. waiting counts the work that may not
 	// begin yet.
-	draining []Range
+	draining []shard.Range
 	runs     map[*run]struct{}
 	waiting  int
 	// owned are the ranges that the member may act on, told those of the last call of Changed.
@@ -90,7 +91,7 @@ func (m *Member) Identity() string { return m.config.Identity }
 func (m *Member) Owns(value string) (Owned, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.owns(Hash(value))
+	return m.owns(shard.Hash(value))
 }
 
 // owns is Owns for a hash. The caller holds mu.
@@ -109,7 +110,7 @@ func (m *Member) owns(hash uint64) (Owned, bool) {
 func (m *Member) Accepts(value string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.named(Hash(value))
+	return m.named(shard.Hash(value))
 }
 
 // named is Accepts for a hash. The caller holds mu.
@@ -126,7 +127,7 @@ func (m *Member) OwnerOf(value string) (string, bool) {
 	if m.current == nil {
 		return "", false
 	}
-	owner := m.current.Ranges[m.current.at(Hash(value))].Owner
+	owner := m.current.Ranges[m.current.at(shard.Hash(value))].Owner
 	return owner, owner != ""
 }
 

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // calmly runs a test with a group in which nothing goes wrong by itself, and which elects its balancer by
@@ -255,7 +256,7 @@ func TestHandOver(t *testing.T) {
 			defer close(ended)
 			err := first.Do(t.Context(), hung, func(ctx context.Context, owned Owned) error {
 				close(began)
-				if !owned.Contains(Hash(hung)) {
+				if !owned.Contains(shard.Hash(hung)) {
 					t.Errorf("%s is in %s", hung, owned)
 				}
 				<-ctx.Done()
@@ -303,13 +304,6 @@ func TestHandOver(t *testing.T) {
 			}
 		}
 	})
-}
-
-// works reports whether work on a namespace may begin at once.
-func (m *Member) works(namespace string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.named(Hash(namespace)) && m.allows(Hash(namespace))
 }
 
 // TestHungWork: if work doesn't end while a member leaves, Run returns an error with its namespace, and the

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 var (
@@ -101,13 +102,13 @@ func newModel(t *testing.T, seed int) *model {
 		// Most namespaces have few objects and some have many, and their names differ at the end.
 		name := fmt.Sprintf("team-%02d", n)
 		m.names = append(m.names, name)
-		m.objects = append(m.objects, slices.Repeat([]uint64{Hash(name)}, 1+int(4*m.random.ExpFloat64()))...)
+		m.objects = append(m.objects, slices.Repeat([]uint64{shard.Hash(name)}, 1+int(4*m.random.ExpFloat64()))...)
 	}
 	slices.Sort(m.objects)
 	return m
 }
 
-func (m *model) hashes(r Range) ([]uint64, bool) {
+func (m *model) hashes(r shard.Range) ([]uint64, bool) {
 	first, _ := slices.BinarySearch(m.objects, r.First)
 	after := len(m.objects)
 	if r.Last != lastHash {
@@ -263,7 +264,7 @@ func (r *replica) workOn(ctx context.Context, random *rand.Rand) {
 			if random.IntN(20) == 0 {
 				took *= 20
 			}
-			w := &work{Hash(name), ctx}
+			w := &work{shard.Hash(name), ctx}
 			r.mu.Lock()
 			r.work[w] = struct{}{}
 			r.mu.Unlock()
@@ -290,19 +291,19 @@ func (m *Member) active() (active []Owned) {
 		return nil
 	}
 	for _, o := range m.current.of(m.config.Identity) {
-		parts := []Range{o.Range}
+		parts := []shard.Range{o.Range}
 		for _, d := range m.draining {
-			var left []Range
+			var left []shard.Range
 			for _, p := range parts {
 				if !overlap(p, d) {
 					left = append(left, p)
 					continue
 				}
 				if p.First < d.First {
-					left = append(left, Range{First: p.First, Last: d.First - 1})
+					left = append(left, shard.Range{First: p.First, Last: d.First - 1})
 				}
 				if p.Last > d.Last {
-					left = append(left, Range{First: d.Last + 1, Last: p.Last})
+					left = append(left, shard.Range{First: d.Last + 1, Last: p.Last})
 				}
 			}
 			parts = left
@@ -404,7 +405,7 @@ func (m *model) watch(ctx context.Context) {
 		m.mu.Lock()
 		replicas := slices.Clone(m.replicas)
 		m.mu.Unlock()
-		var owned []Range
+		var owned []shard.Range
 		for _, r := range replicas {
 			if r.isCrashed() {
 				continue
@@ -420,13 +421,13 @@ func (m *model) watch(ctx context.Context) {
 	}
 }
 
-func (m *model) cover(owned []Range) {
+func (m *model) cover(owned []shard.Range) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
 	covered := true
 	for place := range eachPlace(m.objects) {
-		if slices.ContainsFunc(owned, func(r Range) bool { return r.Contains(place[0]) }) {
+		if slices.ContainsFunc(owned, func(r shard.Range) bool { return r.Contains(place[0]) }) {
 			delete(m.unowned, place[0])
 			continue
 		}

@@ -3,6 +3,7 @@ package sharding
 import (
 	"flag"
 	"fmt"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -26,13 +27,13 @@ type group struct {
 	moved int
 }
 
-func (g *group) hashes(r Range) ([]uint64, bool) {
+func (g *group) hashes(r shard.Range) ([]uint64, bool) {
 	first := sort.Search(len(g.objects), func(i int) bool { return g.objects[i] >= r.First })
 	after := sort.Search(len(g.objects), func(i int) bool { return g.objects[i] > r.Last })
 	return slices.Clone(g.objects[first:after]), true
 }
 
-func (g *group) count(r Range) int {
+func (g *group) count(r shard.Range) int {
 	hashes, _ := g.hashes(r)
 	return len(hashes)
 }
@@ -213,7 +214,7 @@ func TestPlan(t *testing.T) {
 
 func (g *group) run(size int) {
 	g.populate(size * (5 + g.random.IntN(100)))
-	g.table = newTable(ByNamespace, []string{"pods"})
+	g.table = newTable(shard.ByNamespace, []string{"pods"})
 	for range size {
 		g.join()
 	}
@@ -276,7 +277,7 @@ func (g *group) populate(objects int) {
 			continue
 		}
 		size := 1 + int(g.random.ExpFloat64()*float64(objects)/float64(namespaces))
-		hash := Hash(fmt.Sprintf("team-%04d", g.random.IntN(namespaces)))
+		hash := shard.Hash(fmt.Sprintf("team-%04d", g.random.IntN(namespaces)))
 		g.objects = append(g.objects, slices.Repeat([]uint64{hash}, size)...)
 	}
 	slices.Sort(g.objects)

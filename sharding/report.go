@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubewright/kubewright/runtime/shard"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // report is what a member reports about itself, on its Lease.
 type report struct {
-	Field Field
+	Field shard.Field
 	Kinds []string
 	// Table is the UID of the Lease with the table that the member acts on, "" if it knows none. A table that
 	// was deleted and created anew has another one.
@@ -35,7 +36,7 @@ const pieces = 16
 
 // survey divides a member's ranges into pieces. hashes returns the hashes of the objects in a range, as
 // [Config] has it.
-func survey(ranges []Owned, hashes func(Range) ([]uint64, bool)) []piece {
+func survey(ranges []Owned, hashes func(shard.Range) ([]uint64, bool)) []piece {
 	total := 0
 	counted := make([][]uint64, len(ranges))
 	for i, r := range ranges {
@@ -93,7 +94,7 @@ func eachPlace(sorted []uint64) func(yield func([]uint64) bool) {
 
 // within returns the pieces that exactly make up a range. There are none if the owner counted before it had
 // the range, or couldn't count.
-func within(pieces []piece, r Range) []piece {
+func within(pieces []piece, r shard.Range) []piece {
 	first := slices.IndexFunc(pieces, func(p piece) bool { return p.First == r.First })
 	if first < 0 {
 		return nil
@@ -114,7 +115,7 @@ func within(pieces []piece, r Range) []piece {
 // possible, but at most objects. If the outermost objects have one hash and are more than that, the part is
 // just them, unless they are more than most. hashes are those of the range's objects, sorted. It returns
 // false if there is no such part.
-func cutOff(r Range, hashes []uint64, objects, most int, fromEnd bool) (Range, int, bool) {
+func cutOff(r shard.Range, hashes []uint64, objects, most int, fromEnd bool) (shard.Range, int, bool) {
 	best, before := 0, 0
 	at := uint64(0) // the first hash after the cut
 	for place := range eachPlace(hashes) {
@@ -132,9 +133,9 @@ func cutOff(r Range, hashes []uint64, objects, most int, fromEnd bool) (Range, i
 		before += len(place)
 	}
 	if fromEnd {
-		return Range{First: at, Last: r.Last}, best, best > 0
+		return shard.Range{First: at, Last: r.Last}, best, best > 0
 	}
-	return Range{First: r.First, Last: at - 1}, best, best > 0
+	return shard.Range{First: r.First, Last: at - 1}, best, best > 0
 }
 
 // text returns the text that parseReport reads.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // set changes a connection.
@@ -105,7 +106,7 @@ func TestUnansweredHandOver(t *testing.T) {
 		for writes.Load() == 0 {
 			bubble.Pass(100 * time.Millisecond)
 		}
-		var giving []Range
+		var giving []shard.Range
 		for range 100 {
 			bubble.Pass(100 * time.Millisecond)
 			giving = append(giving, first.Status().Giving...)
@@ -156,7 +157,7 @@ func (m *model) tokenOf(hash uint64) int64 {
 }
 
 // ask writes a request for a range into the table.
-func (m *model) ask(r Range, to string) {
+func (m *model) ask(r shard.Range, to string) {
 	m.t.Helper()
 	lease, err := m.server.Get("bakers")
 	if err != nil {

@@ -2,6 +2,7 @@ package sharding
 
 import (
 	"fmt"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"slices"
 )
 
@@ -13,10 +14,10 @@ type Status struct {
 	Owners int
 	// Unowned are the ranges that nobody owns, UnownedObjects is how many objects they had when they were
 	// counted last.
-	Unowned        []Range
+	Unowned        []shard.Range
 	UnownedObjects int
 	// Giving are the ranges that the member is asked to hand over and still has.
-	Giving []Range
+	Giving []shard.Range
 	// Gained and Lost count the ranges that the member has got and lost by the table, since NewMember.
 	Gained, Lost uint64
 	// Running is how many calls of Do run their function, Waiting how many wait to begin.

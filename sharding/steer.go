@@ -4,13 +4,16 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/sharding/internal/steer"
 )
 
 func init() { steer.Table = steerTable }
 
 // steerTable is [steer.Table].
-func steerTable(lease *coordinationv1.Lease, r Range, to string, isOut func(string) bool) (bool, error) {
+func steerTable(
+	lease *coordinationv1.Lease, r shard.Range, to string, isOut func(string) bool,
+) (bool, error) {
 	v, err := versionOf(lease)
 	if err != nil {
 		return false, err
@@ -28,13 +31,13 @@ func steerTable(lease *coordinationv1.Lease, r Range, to string, isOut func(stri
 }
 
 // steered returns the table after one step, and whether it differs.
-func (t table) steered(r Range, to string, isOut func(string) bool) (table, bool) {
+func (t table) steered(r shard.Range, to string, isOut func(string) bool) (table, bool) {
 	for i, e := range t.Ranges {
 		span := t.span(i)
 		if !overlap(span, r) {
 			continue
 		}
-		part := Range{First: max(span.First, r.First), Last: min(span.Last, r.Last)}
+		part := shard.Range{First: max(span.First, r.First), Last: min(span.Last, r.Last)}
 		switch {
 		case e.Owner == to && e.To == "":
 		case e.Owner == to:
@@ -50,7 +53,7 @@ func (t table) steered(r Range, to string, isOut func(string) bool) (table, bool
 
 // ask returns the table in which the owner of a part of one entry is asked to hand that part over to a
 // member. The rest of the entry is no longer requested.
-func (t table) ask(part Range, to string) table {
+func (t table) ask(part shard.Range, to string) table {
 	t = t.next()
 	i := t.at(part.First)
 	rest := t.Ranges[i]

@@ -15,7 +15,7 @@ type table struct {
 	// Generation grows by one with every write. See versionOf for where it begins.
 	Generation int64
 	// Field is what is hashed, and Kinds are the resources that are sharded, sorted.
-	Field Field
+	Field shard.Field
 	Kinds []string
 	// Ranges are in order, without gap or overlap.
 	Ranges []entry
@@ -40,7 +40,7 @@ type entry struct {
 // Owned is a range with the token of its owner: of two writes to one object, the one with the lower token is
 // older.
 type Owned struct {
-	Range
+	shard.Range
 	Token int64
 }
 
@@ -53,7 +53,7 @@ const (
 )
 
 // newTable returns a table of one range that nobody ever owned.
-func newTable(field Field, kinds []string) table {
+func newTable(field shard.Field, kinds []string) table {
 	return table{Generation: 1, Field: field, Kinds: kinds, Ranges: []entry{{}}}
 }
 
@@ -93,12 +93,12 @@ func (t table) untouched() bool {
 }
 
 // span returns the range of entry i.
-func (t table) span(i int) Range {
+func (t table) span(i int) shard.Range {
 	last := uint64(lastHash)
 	if i+1 < len(t.Ranges) {
 		last = t.Ranges[i+1].First - 1
 	}
-	return Range{First: t.Ranges[i].First, Last: last}
+	return shard.Range{First: t.Ranges[i].First, Last: last}
 }
 
 // at returns the index of the entry of a hash.
@@ -123,7 +123,7 @@ func (t table) of(owner string) (ranges []Owned) {
 
 // rangesOf returns the hashes of some ranges.
 func rangesOf(owned []Owned) shard.Ranges {
-	ranges := make([]Range, len(owned))
+	ranges := make([]shard.Range, len(owned))
 	for i, o := range owned {
 		ranges[i] = o.Range
 	}
@@ -139,7 +139,7 @@ func (t table) next() table {
 
 // give returns the table in which a part of one entry belongs to another member, or to nobody. The rest of
 // the entry is no longer requested.
-func (t table) give(part Range, to string, objects int) table {
+func (t table) give(part shard.Range, to string, objects int) table {
 	t = t.next()
 	i := t.at(part.First)
 	rest := t.Ranges[i]
@@ -149,7 +149,7 @@ func (t table) give(part Range, to string, objects int) table {
 }
 
 // cut replaces a part of entry i by inner. What is left of the entry, on one side or both, becomes rest.
-func (t *table) cut(i int, part Range, inner, rest entry) {
+func (t *table) cut(i int, part shard.Range, inner, rest entry) {
 	whole := t.span(i)
 	inner.First, rest.First = part.First, whole.First
 	pieces := []entry{inner}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubewright/kubewright/runtime/shard"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/sharding"
 )
@@ -19,7 +20,7 @@ func TestHashIsTheServers(t *testing.T) {
 		values = append(values, fmt.Sprintf("%x", random.Uint64()))
 	}
 	for _, value := range values {
-		if ours, theirs := fmt.Sprintf("%016x", Hash(value)), sharding.HashField(value); ours != theirs {
+		if ours, theirs := fmt.Sprintf("%016x", shard.Hash(value)), sharding.HashField(value); ours != theirs {
 			t.Errorf("%q: %s, the server's hash is %s", value, ours, theirs)
 		}
 	}
@@ -31,14 +32,14 @@ func TestRangeIsTheServers(t *testing.T) {
 	for range 300 {
 		namespace := fmt.Sprintf("team-%d", random.IntN(1000))
 		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}}
-		hash := Hash(namespace)
-		for _, r := range []Range{
+		hash := shard.Hash(namespace)
+		for _, r := range []shard.Range{
 			everything, {First: 0, Last: hash}, {First: hash, Last: hash}, {First: hash, Last: lastHash},
 			{First: hash + 1, Last: lastHash}, {First: 0, Last: hash - 1}, {First: 0, Last: random.Uint64()},
 		} {
 			first, end, _ := strings.Cut(r.String(), "-")
 			selector := sharding.NewSelector(sharding.ShardRangeRequirement{
-				Key: string(ByNamespace), Start: first, End: end,
+				Key: string(shard.ByNamespace), Start: first, End: end,
 			})
 			if selected, err := selector.Matches(object); err != nil || selected != r.Contains(hash) {
 				t.Errorf("%s contains %x: %t, the server says %t, %v", r, hash, r.Contains(hash), selected, err)
@@ -67,7 +68,7 @@ func TestTableIsText(t *testing.T) {
 	if want := (entry{1 << 62, "baker-b-9wq4d", 17, 80, "baker-c-m2bnt", 30}); table.Ranges[1] != want {
 		t.Errorf("%+v, want %+v", table.Ranges[1], want)
 	}
-	if span := table.span(1); span != (Range{First: 1 << 62, Last: 1<<63 - 1}) {
+	if span := table.span(1); span != (shard.Range{First: 1 << 62, Last: 1<<63 - 1}) {
 		t.Errorf("the second range is %s", span)
 	}
 }

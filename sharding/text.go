@@ -3,6 +3,7 @@ package sharding
 import (
 	"errors"
 	"fmt"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,7 +54,7 @@ func (t table) text() (string, error) {
 	return string(text), nil
 }
 
-func appendHeader(text []byte, field Field, kinds []string) []byte {
+func appendHeader(text []byte, field shard.Field, kinds []string) []byte {
 	return fmt.Appendf(text, "protocol %d\nfield %s\nkinds %s\n", protocol, field, strings.Join(kinds, " "))
 }
 
@@ -173,14 +174,14 @@ func (p *parser) key(key string) {
 // errProtocol is the error of a text of another protocol.
 var errProtocol = errors.New("another protocol")
 
-func (p *parser) header() (field Field, kinds []string) {
+func (p *parser) header() (field shard.Field, kinds []string) {
 	p.key("protocol")
 	if n := p.number(); p.err == nil && n != protocol {
 		p.err = fmt.Errorf("protocol %d, this program knows %d: %w", n, protocol, errProtocol)
 	}
 	p.end()
 	p.key("field")
-	field = Field(p.word())
+	field = shard.Field(p.word())
 	p.end()
 	p.key("kinds")
 	for p.err == nil && (len(p.words) > 0 || len(kinds) == 0) {

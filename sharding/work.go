@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"slices"
 )
 
@@ -34,7 +35,7 @@ type runKey struct{}
 // Work that had to stop because the Lease ran out may still be the member's. So add the key to the queue
 // again after any error: a queue of NewQueue, with Accepts, drops it if it is another member's by then.
 func (m *Member) Do(ctx context.Context, value string, f func(context.Context, Owned) error) error {
-	r := &run{member: m, value: value, hash: Hash(value)}
+	r := &run{member: m, value: value, hash: shard.Hash(value)}
 	working, cancel := context.WithCancelCause(context.WithValue(ctx, runKey{}, r))
 	r.cancel = cancel
 	owned, err := m.begin(ctx, r)
@@ -101,7 +102,7 @@ func (m *Member) begin(ctx context.Context, r *run) (Owned, error) {
 // allows reports whether work on a hash may begin once its objects are in the caches. The caller holds mu.
 func (m *Member) allows(hash uint64) bool {
 	_, ok := m.owns(hash)
-	drains := slices.ContainsFunc(m.draining, func(r Range) bool { return r.Contains(hash) })
+	drains := slices.ContainsFunc(m.draining, func(r shard.Range) bool { return r.Contains(hash) })
 	return ok && !drains && (len(m.caches.parts) == 0 || m.caches.ready.Contains(hash))
 }
 
@@ -122,7 +123,7 @@ func (m *Member) cached(ctx context.Context, hash uint64) error {
 	changed := m.changed
 	m.mu.Unlock()
 	defer m.mu.Lock()
-	one := Range{First: hash, Last: hash}
+	one := shard.Range{First: hash, Last: hash}
 	if m.caches.wait(atOnce, one) == nil {
 		return nil
 	}
@@ -169,7 +170,7 @@ func (m *Member) end(r *run) {
 
 // drain keeps work from beginning in a range, and returns when the work that runs there has ended. After
 // DrainGrace the contexts of that work end. If drain returns nil, work may begin there again after resume.
-func (m *Member) drain(ctx context.Context, part Range) error {
+func (m *Member) drain(ctx context.Context, part shard.Range) error {
 	m.mu.Lock()
 	m.draining = append(m.draining, part)
 	m.mu.Unlock()
@@ -197,7 +198,7 @@ func (m *Member) drain(ctx context.Context, part Range) error {
 }
 
 // tellHanging marks and logs the work in a range that hangs, if any does.
-func (m *Member) tellHanging(part Range) {
+func (m *Member) tellHanging(part shard.Range) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for r := range m.runs {
@@ -210,7 +211,7 @@ func (m *Member) tellHanging(part Range) {
 }
 
 // running returns the namespaces or UIDs of the work that runs in a range. The caller holds mu.
-func (m *Member) running(part Range) (values []string) {
+func (m *Member) running(part shard.Range) (values []string) {
 	for r := range m.runs {
 		if part.Contains(r.hash) {
 			values = append(values, r.value)
@@ -220,7 +221,7 @@ func (m *Member) running(part Range) (values []string) {
 }
 
 // resume lets work begin in a drained range again.
-func (m *Member) resume(part Range) {
+func (m *Member) resume(part shard.Range) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if i := slices.Index(m.draining, part); i >= 0 {

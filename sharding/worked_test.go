@@ -89,13 +89,13 @@ func (p *pair) unblock(refusal error) {
 }
 
 // owns reports whether the table assigns a range to a member.
-func (p *pair) owns(r *replica, span Range) bool {
+func (p *pair) owns(r *replica, span shard.Range) bool {
 	t, _ := p.server.table("bakers")
 	return rangesOf(t.of(r.Identity())).Covers(shard.Join(span))
 }
 
 // give requests a range for a member, and returns how long it takes until the member has it.
-func (p *pair) give(span Range, to *replica) time.Duration {
+func (p *pair) give(span shard.Range, to *replica) time.Duration {
 	p.t.Helper()
 	p.ask(span, to.Identity())
 	for begun := time.Now(); ; bubble.Advance(100 * time.Millisecond) {
@@ -108,10 +108,10 @@ func (p *pair) give(span Range, to *replica) time.Duration {
 }
 
 // quarters are four ranges, of all hashes together, with equally many namespaces.
-func (c *cached) quarters() (quarters [4]Range) {
+func (c *cached) quarters() (quarters [4]shard.Range) {
 	var hashes []uint64
 	for _, name := range c.names {
-		hashes = append(hashes, Hash(name))
+		hashes = append(hashes, shard.Hash(name))
 	}
 	slices.Sort(hashes)
 	for i := range quarters {
@@ -168,7 +168,7 @@ func TestFirstRangeIsWorkedOn(t *testing.T) {
 			third.leave()
 			<-third.ended
 			p.block(nil)
-			var part Range
+			var part shard.Range
 			p.change(func(t table) table {
 				part = t.span(0) // the third may have divided its range when it left
 				return t.give(part, p.second.Identity(), 0).ask(part, p.first.Identity())
@@ -310,4 +310,11 @@ func (m *model) change(to func(table) table) {
 	if err != nil {
 		m.t.Fatal(fmt.Errorf("the table: %w", err))
 	}
+}
+
+// works reports whether work on a namespace may begin at once.
+func (m *Member) works(namespace string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.named(shard.Hash(namespace)) && m.allows(shard.Hash(namespace))
 }

@@ -24,6 +24,7 @@ import (
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/sharding"
 )
 
@@ -332,7 +333,7 @@ func TestShardRefuses(t *testing.T) {
 			o.Cache.DefaultNamespaces = map[string]cache.Config{"a": {}, "b": {}}
 		},
 		"leave Field, Kinds and Informers": func(_ *rest.Config, _ *manager.Options, s *sharding.Config) {
-			s.Field = sharding.ByUID
+			s.Field = shard.ByUID
 		},
 		"Config.Leases is nil": func(_ *rest.Config, _ *manager.Options, s *sharding.Config) {
 			s.Leases = nil

@@ -5,7 +5,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestShardMoves(t *testing.T) {
 	inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
 		b.group = shardingtest.NewGroup()
-		move := func(to *replica[reconcile.Request], ranges ...sharding.Range) {
+		move := func(to *replica[reconcile.Request], ranges ...shard.Range) {
 			t.Helper()
 			if err := b.group.Move(t.Context(), to.Member, ranges...); err != nil {
 				t.Fatal(err)

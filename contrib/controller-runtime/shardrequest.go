@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // ShardRequest is what sharded controllers reconcile.
@@ -32,12 +32,12 @@ type UIDRequest struct {
 func (r UIDRequest) String() string { return r.NamespacedName.String() + " " + string(r.UID) }
 
 // fieldOf returns the field by which requests are sharded.
-func fieldOf[T ShardRequest]() sharding.Field {
+func fieldOf[T ShardRequest]() shard.Field {
 	var none T
 	if _, byUID := any(none).(UIDRequest); byUID {
-		return sharding.ByUID
+		return shard.ByUID
 	}
-	return sharding.ByNamespace
+	return shard.ByNamespace
 }
 
 // hashed returns the part of a request that is hashed.

@@ -103,8 +103,8 @@ func newQueue[T comparable](
 	return queue.New(queue.Config[T]{Clock: c, Limiter: limiter, Metrics: Metrics(provider, name)})
 }
 
-// delayed adds delays to a queue of the caller's. A goroutine, which runs from the first delay to the shutdown,
-// passes on the items whose delay is over.
+// delayed adds delays to a queue of the caller's. A goroutine, which runs from the first delay to the
+// shutdown, passes on the items whose delay is over.
 type delayed[T comparable] struct {
 	TypedInterface[T]
 	// line has the items that are delayed.

@@ -30,9 +30,8 @@ func Unwrap[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	}
 }
 
-// GetContext is q.Get with a context, see [queue.Queue.GetContext]. Its error is [queue.ErrShutDown] where Get
-// reports a shutdown. If q is another implementation, the
-// error wraps errors.ErrUnsupported.
+// GetContext is q.Get with a context, see [queue.Queue.GetContext]. Its error is [queue.ErrShutDown] where
+// Get reports a shutdown. If q is another implementation, the error wraps errors.ErrUnsupported.
 func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, error) {
 	if own := Unwrap(q); own != nil {
 		return own.GetContext(ctx)
@@ -41,8 +40,8 @@ func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, erro
 	return none, unsupported(q)
 }
 
-// GetBatch takes up to n items, see [queue.Queue.GetBatch]. Its error is [queue.ErrShutDown] where Get reports a
-// shutdown. If q is another implementation, the error wraps errors.ErrUnsupported.
+// GetBatch takes up to n items, see [queue.Queue.GetBatch]. Its error is [queue.ErrShutDown] where Get
+// reports a shutdown. If q is another implementation, the error wraps errors.ErrUnsupported.
 func GetBatch[T comparable](ctx context.Context, q TypedInterface[T], n int) ([]T, error) {
 	if own := Unwrap(q); own != nil {
 		return own.GetBatch(ctx, n)

@@ -89,7 +89,7 @@ func newRig(t *testing.T, kind string) *rig {
 	}
 	r.group = shardingtest.NewGroup()
 	c := config("m")
-	c.Hashes = func(sharding.Range) ([]uint64, bool) { r.in("Hashes"); return nil, true }
+	c.Hashes = func(shard.Range) ([]uint64, bool) { r.in("Hashes"); return nil, true }
 	c.Changed = func([]sharding.Owned) { r.in("Changed") }
 	var err error
 	if r.member, err = r.group.NewMember(c); err != nil {

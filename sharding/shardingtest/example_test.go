@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
@@ -19,7 +20,7 @@ func Example() {
 		member, err := group.NewMember(sharding.Config{
 			Identity: name,
 			Kinds:    []string{"bakeries.shop.example.com"},
-			Hashes:   func(sharding.Range) ([]uint64, bool) { return nil, true },
+			Hashes:   func(shard.Range) ([]uint64, bool) { return nil, true },
 		})
 		if err != nil {
 			panic(err)

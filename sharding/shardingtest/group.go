@@ -22,12 +22,12 @@ import (
 )
 
 // All is the range of all hashes.
-var All = sharding.Range{First: 0, Last: math.MaxUint64}
+var All = shard.Range{First: 0, Last: math.MaxUint64}
 
 // Of returns the range of one namespace, or UID.
-func Of(value string) sharding.Range {
-	hash := sharding.Hash(value)
-	return sharding.Range{First: hash, Last: hash}
+func Of(value string) shard.Range {
+	hash := shard.Hash(value)
+	return shard.Range{First: hash, Last: hash}
 }
 
 // Group is a group of members in memory. Its methods are safe for concurrent use. They panic if a member's
@@ -130,7 +130,7 @@ const look = 5 * time.Millisecond
 // objects are in the informers, or after DrainGrace, and once work there has ended. A member that doesn't act
 // loses them: a disconnected one, when its Lease has ended. If ctx ends first, Move returns an error that
 // says what is missing, and the ranges may still move.
-func (g *Group) Move(ctx context.Context, to *sharding.Member, ranges ...sharding.Range) error {
+func (g *Group) Move(ctx context.Context, to *sharding.Member, ranges ...shard.Range) error {
 	g.find(to)
 	for {
 		settled, err := g.steer(to, ranges)
@@ -151,7 +151,7 @@ func (g *Group) Move(ctx context.Context, to *sharding.Member, ranges ...shardin
 }
 
 func owned(m *sharding.Member) shard.Ranges {
-	var ranges []sharding.Range
+	var ranges []shard.Range
 	for _, o := range m.Status().Owned {
 		ranges = append(ranges, o.Range)
 	}
@@ -159,7 +159,7 @@ func owned(m *sharding.Member) shard.Ranges {
 }
 
 // steer writes the next step into the table. It reports whether there was none left.
-func (g *Group) steer(to *sharding.Member, ranges []sharding.Range) (settled bool, err error) {
+func (g *Group) steer(to *sharding.Member, ranges []shard.Range) (settled bool, err error) {
 	if to.Status().Err != nil {
 		return false, nil // it couldn't act on what it is given
 	}

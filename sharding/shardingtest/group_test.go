@@ -24,6 +24,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
@@ -91,7 +92,7 @@ func config(identity string) sharding.Config {
 	return sharding.Config{
 		Identity: identity, Kinds: []string{"bakeries"},
 		RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
-		Hashes: func(sharding.Range) ([]uint64, bool) { return nil, true },
+		Hashes: func(shard.Range) ([]uint64, bool) { return nil, true },
 	}
 }
 
@@ -123,13 +124,13 @@ func (g *test) leave(r *replica) {
 	}
 }
 
-func (g *test) move(to *replica, ranges ...sharding.Range) {
+func (g *test) move(to *replica, ranges ...shard.Range) {
 	if err := g.group.Move(g.Context(), to.Member, ranges...); err != nil {
 		g.Fatal(err)
 	}
 	for _, town := range towns {
 		for _, r := range ranges {
-			if !r.Contains(sharding.Hash(town)) {
+			if !r.Contains(shard.Hash(town)) {
 				continue
 			}
 			g.owners[town] = to
@@ -195,7 +196,7 @@ func (g *test) step() {
 	default:
 		to := connected[g.random.IntN(len(connected))]
 		first, last := g.random.Uint64(), g.random.Uint64()
-		g.move(to, [][]sharding.Range{
+		g.move(to, [][]shard.Range{
 			{shardingtest.All},
 			{shardingtest.Of(g.town()), shardingtest.Of(g.town())},
 			{{First: min(first, last), Last: max(first, last)}},

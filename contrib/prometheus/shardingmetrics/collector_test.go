@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/kubewright/kubewright/contrib/prometheus/shardingmetrics"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/sharding"
 )
 
@@ -49,8 +50,8 @@ func Example() {
 // TestCollector compares all metrics of two members, before and after one changes.
 func TestCollector(t *testing.T) {
 	first := &member{"first", sharding.Status{
-		Owned: make([]sharding.Owned, 2), Owners: 3, Unowned: make([]sharding.Range, 4), UnownedObjects: 5,
-		Giving: make([]sharding.Range, 6), Gained: 7, Lost: 8, Running: 9, Waiting: 10, Hung: make([]string, 11),
+		Owned: make([]sharding.Owned, 2), Owners: 3, Unowned: make([]shard.Range, 4), UnownedObjects: 5,
+		Giving: make([]shard.Range, 6), Gained: 7, Lost: 8, Running: 9, Waiting: 10, Hung: make([]string, 11),
 	}}
 	registry := prometheus.NewPedanticRegistry()
 	collector := shardingmetrics.New("bakers", first)

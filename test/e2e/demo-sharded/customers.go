@@ -15,7 +15,7 @@ import (
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 const (
@@ -34,7 +34,7 @@ var namespaces = func() (names []string) {
 			names = append(names, first+second)
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(sharding.Hash(a), sharding.Hash(b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(shard.Hash(a), shard.Hash(b)) })
 	return names
 }()
 

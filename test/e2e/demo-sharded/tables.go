@@ -16,7 +16,7 @@ import (
 	coordination "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // tables follows the group's table, which records who owns which range of hashes, and keeps all its versions.
@@ -111,7 +111,7 @@ func replicaOf(identity string) string {
 // owner returns the owner of a namespace, "" if there is none.
 func (t table) owner(namespace string) (owner string) {
 	for _, e := range t.ranges {
-		if e.first > sharding.Hash(namespace) {
+		if e.first > shard.Hash(namespace) {
 			break
 		}
 		owner = e.owner

@@ -20,7 +20,7 @@ import (
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/judge"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
@@ -29,7 +29,7 @@ import (
 type writer struct {
 	client  versioned.Interface
 	records *records
-	field   sharding.Field
+	field   shard.Field
 	spaces  []string
 	want    int // the approximate number of bakeries
 	every   time.Duration

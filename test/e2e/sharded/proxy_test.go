@@ -25,7 +25,6 @@ import (
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/runtime/shard"
-	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/judge"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
@@ -179,7 +178,7 @@ func (p *proxy) wrote(r *http.Request, e *exchange) {
 		write.Stamped, write.Looked = true, wire.Parse(r.Header.Get(wire.Looked))
 		// A header that can't be parsed gives a wrong record, which the judge reports.
 		_, _ = fmt.Sscanf(r.Header.Get(wire.Range), "%x-%x", &write.Range.First, &write.Range.Last)
-		write.Hash = sharding.Hash(r.Header.Get(wire.Value))
+		write.Hash = shard.Hash(r.Header.Get(wire.Value))
 		write.Token, _ = strconv.ParseInt(r.Header.Get(wire.Token), 10, 64)
 	}
 	p.records.add(func(all *judge.Records) { all.Writes = append(all.Writes, write) })

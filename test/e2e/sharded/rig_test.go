@@ -21,7 +21,6 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/runtime/shard"
-	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/judge"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
@@ -29,7 +28,7 @@ import (
 // setting has the parameters of a test.
 type setting struct {
 	replicas, objects int
-	field             sharding.Field
+	field             shard.Field
 	times             wire.Times
 	slack             time.Duration
 	// filters means that the server filters by selectors.
@@ -228,7 +227,7 @@ func (r *rig) storesEqual(ctx context.Context) error {
 
 // differ returns an error unless a replica has the listed bakeries of its ranges, and no others.
 func differ(
-	replica *replica, state wire.State, field sharding.Field, ranges shard.Ranges, list *shopv1.BakeryList,
+	replica *replica, state wire.State, field shard.Field, ranges shard.Ranges, list *shopv1.BakeryList,
 ) error {
 	want := map[types.UID]string{}
 	for i := range list.Items {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 	"github.com/kubewright/kubewright/test/e2e/internal/filters"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
@@ -34,7 +34,7 @@ var (
 )
 
 // flags returns the setting that the flags ask for.
-func flags(by sharding.Field, filters bool) setting {
+func flags(by shard.Field, filters bool) setting {
 	return setting{
 		replicas: *replicas, objects: *objects, field: by, slack: *slack, filters: filters,
 		times: wire.Times{LeaseDuration: *lease, RenewDeadline: *renew, RetryPeriod: *retry, JoinDelay: 2 * *retry},
@@ -56,7 +56,7 @@ func few(n int) int {
 func TestEmbeddedFilters(t *testing.T) {
 	s := startEmbedded(t, filtering)
 	checkFilters(t, s, true)
-	newRig(t, s, flags(sharding.ByNamespace, true)).rounds(few(len(faults)))
+	newRig(t, s, flags(shard.ByNamespace, true)).rounds(few(len(faults)))
 }
 
 // TestEmbeddedWhole uses an embedded server that doesn't filter, and bakeries that are distributed by their
@@ -64,7 +64,7 @@ func TestEmbeddedFilters(t *testing.T) {
 func TestEmbeddedWhole(t *testing.T) {
 	s := startEmbedded(t, whole)
 	checkFilters(t, s, false)
-	newRig(t, s, flags(sharding.ByUID, false)).rounds(few(1))
+	newRig(t, s, flags(shard.ByUID, false)).rounds(few(1))
 }
 
 // TestKube uses a kube-apiserver that filters.
@@ -77,13 +77,13 @@ func TestKube(t *testing.T) {
 	defer cancel()
 	install(t, ctx, s)
 	checkFilters(t, s, true)
-	newRig(t, s, flags(sharding.ByNamespace, true)).rounds(few(len(faults)))
+	newRig(t, s, flags(shard.ByNamespace, true)).rounds(few(len(faults)))
 }
 
 // TestFinds has careless replicas: they check ownership only before a reconcile, and take their time. After a
 // replica was frozen for longer than its Lease, it makes forbidden writes, and the judge must see them.
 func TestFinds(t *testing.T) {
-	setting := flags(sharding.ByNamespace, true)
+	setting := flags(shard.ByNamespace, true)
 	setting.replicas, setting.objects, setting.careless = 2, 80, 200*time.Millisecond
 	setting.times = wire.Times{LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second,
 		RetryPeriod: 500 * time.Millisecond, JoinDelay: time.Second}

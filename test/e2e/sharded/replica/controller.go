@@ -20,6 +20,7 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	shopinformers "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
 	"github.com/kubewright/kubewright/runtime/queue"
+	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
@@ -61,7 +62,7 @@ func (c *controller) add(bakery *shopv1.Bakery) {
 
 // value returns the part of an item that is hashed.
 func (c *controller) value(i item) string {
-	if c.job.Field == sharding.ByUID {
+	if c.job.Field == shard.ByUID {
 		return string(i.uid)
 	}
 	return i.Namespace

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubewright/kubewright/sharding"
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // Headers of a replica's requests.
@@ -76,7 +76,7 @@ type Job struct {
 	Host string
 	// Identity names the replica.
 	Identity string
-	Field    sharding.Field
+	Field    shard.Field
 	Times    Times
 	Workers  int
 	// Careless, if not 0, makes a replica check ownership only before a reconcile, take that long for it, and
