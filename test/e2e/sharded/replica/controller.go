@@ -19,7 +19,6 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	shopinformers "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
-	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 	"github.com/kubewright/kubewright/sharding"
