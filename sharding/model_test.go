@@ -16,10 +16,10 @@ import (
 )
 
 var (
-	seeds = flag.Int("sharding.seeds", 8,
+	seeds = flag.Int("sharding.seeds", 4,
 		"random groups that TestModel runs; every thirtieth has 200 members")
 	firstSeed = flag.Int("sharding.seed", 0, "the first of them")
-	steps     = flag.Int("sharding.steps", 100, "what happens to each of them")
+	steps     = flag.Int("sharding.steps", 60, "what happens to each of them")
 )
 
 const (

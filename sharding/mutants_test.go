@@ -1,14 +1,11 @@
 package sharding_test
 
 import (
-	"flag"
 	"strings"
 	"testing"
 
 	"github.com/kubewright/kubewright/internal/planted"
 )
-
-var plant = flag.Bool("sharding.planted", false, "whether TestPlantedBugsAreFound runs")
 
 // mutations are bugs by name.
 var mutations = map[string]planted.Bug{
@@ -98,9 +95,6 @@ var mutations = map[string]planted.Bug{
 
 // TestPlantedBugsAreFound tests the tests: the model, or another test, finds every planted bug.
 func TestPlantedBugsAreFound(t *testing.T) {
-	if !*plant {
-		t.Skip("takes some minutes; -sharding.planted runs it")
-	}
 	tests := planted.Build(t, ".", mutations)
 	const model, others = "TestModel", "Test[^P].*"
 	run := func(bug, pattern string) (finding string) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-var plans = flag.Int("sharding.plans", 20, "random groups that TestPlan runs")
+var plans = flag.Int("sharding.plans", 10, "random groups that TestPlan runs")
 
 // group is a group whose members hand over at once what the table asks for.
 type group struct {

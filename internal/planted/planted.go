@@ -4,9 +4,11 @@ package planted
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,6 +31,8 @@ type Tests struct{ binary string }
 
 // Build builds the tests of the package in the working directory, with a copy of the sources that has all the
 // bugs, by name. A bug is inactive unless Run names it. root is the folder below which the functions are.
+//
+// With -short, Build checks that the bugs can be planted and compile, and skips the test.
 func Build(t *testing.T, root string, bugs map[string]Bug) Tests {
 	t.Helper()
 	sources, err := plant(root, bugs)
@@ -37,9 +41,11 @@ func Build(t *testing.T, root string, bugs map[string]Bug) Tests {
 	}
 	dir := t.TempDir()
 	overlay := map[string]string{}
+	packages := map[string]bool{}
 	for path, text := range sources {
 		replacement := filepath.Join(dir, strings.ReplaceAll(path, string(filepath.Separator), "_"))
 		overlay[path] = replacement
+		packages[filepath.Dir(path)] = true
 		if err := os.WriteFile(replacement, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -52,10 +58,17 @@ func Build(t *testing.T, root string, bugs map[string]Bug) Tests {
 	if err := os.WriteFile(listed, list, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "test", "-c", "-overlay", listed, "-o", binary,
-		".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	run := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
 	}
+	if testing.Short() {
+		run(slices.Concat([]string{"build", "-overlay", listed}, slices.Sorted(maps.Keys(packages)))...)
+		t.Skipf("%d bugs compile; without -short, tests have to find them", len(bugs))
+	}
+	run("test", "-c", "-overlay", listed, "-o", binary, ".")
 	return Tests{binary}
 }
 

@@ -10,7 +10,7 @@ import (
 // TestRehearsal installs and compiles what users would get with the next release.
 func TestRehearsal(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles every command, and a program with the API server; not part of -short")
+		t.Skip("compiles every command, and a program with the API server")
 	}
 	if err := rehearse(t.Context(), "../..", "v0.37.0", t.Output()); err != nil {
 		t.Error(err)

@@ -32,8 +32,11 @@ func fuzzing(root string, each time.Duration) ([]step, error) {
 		}
 		for _, target := range fuzzTarget.FindAllSubmatch(text, -1) {
 			dir, name := filepath.Dir(path), string(target[1])
-			steps = append(steps, step{"fuzz " + filepath.ToSlash(dir) + " " + name, command(dir, "go", "test",
-				"-run", "^$", "-fuzz", "^"+name+"$", "-fuzztime", each.String(), ".")})
+			steps = append(steps, step{
+				name: "fuzz " + filepath.ToSlash(dir) + " " + name,
+				run: command(dir, "go", "test",
+					"-run", "^$", "-fuzz", "^"+name+"$", "-fuzztime", each.String(), "."),
+			})
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,7 +38,7 @@ func TestFuzzing(t *testing.T) {
 	var errs []error
 	for _, s := range steps {
 		names = append(names, s.name)
-		_, err := s.run()
+		_, err := s.run(io.Discard)
 		errs = append(errs, err)
 	}
 	at := filepath.ToSlash(filepath.Join(root, "a"))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 )
@@ -35,11 +34,11 @@ type event struct {
 
 // goTest runs the tests of the module in dir, counts them, and shows the output of failing tests and the
 // reasons of skipped ones.
-func goTest(dir string, args []string) func() (counts, error) {
-	return func() (counts, error) {
+func goTest(dir string, args []string) func(io.Writer) (counts, error) {
+	return func(w io.Writer) (counts, error) {
 		cmd := exec.Command("go", append(append([]string{"test", "-json"}, args...), "./...")...)
 		cmd.Dir = dir
-		cmd.Stderr = os.Stderr
+		cmd.Stderr = w
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			return counts{}, err
@@ -47,7 +46,7 @@ func goTest(dir string, args []string) func() (counts, error) {
 		if err := cmd.Start(); err != nil {
 			return counts{}, err
 		}
-		c, err := count(out, os.Stdout)
+		c, err := count(out, w)
 		return c, errors.Join(err, cmd.Wait())
 	}
 }

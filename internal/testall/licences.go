@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -54,8 +55,8 @@ func licenceOf(text string) string {
 
 // licences checks that every module with a package that the modules of this repository link, also for their
 // tests and tools, has an allowed licence. The texts are in the module cache.
-func licences(modules []string) func() (counts, error) {
-	return func() (counts, error) {
+func licences(modules []string) func(io.Writer) (counts, error) {
+	return func(w io.Writer) (counts, error) {
 		folders := map[string]string{} // by module and version
 		for _, dir := range modules {
 			if err := dependencies(dir, folders, "-test", "./..."); err != nil {
@@ -75,7 +76,7 @@ func licences(modules []string) func() (counts, error) {
 			found[licence]++
 		}
 		delete(found, "")
-		fmt.Printf("%d modules: %v\n", len(folders), found)
+		fmt.Fprintf(w, "%d modules: %v\n", len(folders), found)
 		if len(folders) == 0 {
 			failures = append(failures, errors.New("no modules were found"))
 		}

@@ -2,7 +2,7 @@
 // of the repository, and the check that generated code is current. It continues after a failure, so that one
 // run shows everything that is wrong, and prints the counts last.
 //
-//	go run ./internal/testall [-short] [-only NAME]
+//	go run ./internal/testall [-long] [-only NAME]
 //	go run ./internal/testall -vuln
 //	go run ./internal/testall -fuzz 3m [-only NAME]
 //
@@ -12,16 +12,17 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 )
 
 func main() {
-	short := flag.Bool("short", false, "pass -short to go test")
+	long := flag.Bool("long", false, "run tests in their long form, without go test's -short")
 	only := flag.String("only", "", "run only the steps whose name contains this")
 	vuln := flag.Bool("vuln", false, "look for known vulnerabilities instead")
 	fuzz := flag.Duration("fuzz", 0, "run each fuzz target for this time instead")
@@ -34,35 +35,14 @@ func main() {
 	case *fuzz > 0:
 		steps, err = fuzzing(".", *fuzz)
 	default:
-		steps, err = plan(*short)
+		steps, err = plan(*long)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testall:", err)
 		os.Exit(1)
 	}
-	var sum counts
-	var failed []string
-	for _, s := range steps {
-		if !strings.Contains(s.name, *only) {
-			continue
-		}
-		start := time.Now()
-		fmt.Printf("=== %s\n", s.name)
-		c, err := s.run()
-		sum.add(c)
-		verdict := "ok"
-		if err != nil {
-			fmt.Println(err)
-			verdict = "FAILED"
-			failed = append(failed, s.name)
-			if c.failed == 0 {
-				sum.failed++ // a step that fails without a failing test still counts
-			}
-		} else if c == (counts{}) {
-			sum.passed++ // a linter is one check
-		}
-		fmt.Printf("--- %s: %s in %.1f s%s\n", s.name, verdict, time.Since(start).Seconds(), c)
-	}
+	steps = slices.DeleteFunc(steps, func(s step) bool { return !strings.Contains(s.name, *only) })
+	sum, failed := runAll(os.Stdout, steps)
 	if len(failed) > 0 {
 		fmt.Printf("\nfailed: %s\n", strings.Join(failed, "; "))
 	}
@@ -72,38 +52,38 @@ func main() {
 	}
 }
 
-// step is one thing that must pass.
-type step struct {
-	name string
-	run  func() (counts, error)
-}
-
 // plan lists the steps: linters first, since they fail fast.
-func plan(short bool) ([]step, error) {
+func plan(long bool) ([]step, error) {
 	modules, err := findModules(".")
 	if err != nil {
 		return nil, err
 	}
+	// This module has no tests, only a call of kube-apiserver's main. To vet it, go compiles all of Kubernetes.
+	compiled := slices.DeleteFunc(slices.Clone(modules), func(m string) bool {
+		return m == filepath.Join("test", "kubeapiserver")
+	})
 	race := hasCompiler()
 	if !race {
 		fmt.Println("note: there is no C compiler, which the race detector needs; tests run without it")
 	}
-	steps := []step{{"gofmt", gofmt}}
-	for _, m := range modules {
-		steps = append(steps, step{"vet " + m, command(m, "go", "vet", "./...")})
+	steps := []step{{name: "gofmt", run: gofmt}}
+	for _, m := range compiled {
+		steps = append(steps, step{name: "vet " + m, run: command(m, "go", "vet", "./...")})
 	}
 	steps = append(steps,
-		step{"staticcheck", command(".", "go", "tool", "-modfile=go.tool.mod", "staticcheck", "./...")},
-		step{"licences", licences(modules)},
-		step{"generated code is current", command(".", "make", "--no-print-directory", "check")},
+		step{name: "staticcheck",
+			run: command(".", "go", "tool", "-modfile=go.tool.mod", "staticcheck", "./...")},
+		step{name: "licences", run: licences(modules)},
+		step{name: "generated code is current", run: command(".", "make", "--no-print-directory", "check")},
 	)
-	for _, m := range modules {
+	for _, m := range compiled {
 		args := []string{"-timeout", "40m"}
-		if short {
+		if !long {
 			args = append(args, "-short")
 		}
 		tour := filepath.Join("examples", "tour") // runs an API server, too
-		switch apart := m == tour || strings.HasPrefix(m, "test"+string(filepath.Separator)); {
+		apart := m == tour || strings.HasPrefix(m, "test"+string(filepath.Separator))
+		switch {
 		case apart:
 			// These tests build and run programs of the main module. go test doesn't know that, so its cache
 			// would return outdated results. They run without the race detector: with it, building API
@@ -112,7 +92,8 @@ func plan(short bool) ([]step, error) {
 		case race:
 			args = append(args, "-race")
 		}
-		steps = append(steps, step{"test " + m, goTest(m, args)})
+		// Most of these modules have one package, whose tests wait for one program after another.
+		steps = append(steps, step{name: "test " + m, run: goTest(m, args), overlaps: apart})
 	}
 	return steps, nil
 }
@@ -148,7 +129,7 @@ func hasCompiler() bool {
 	return err == nil
 }
 
-func gofmt() (counts, error) {
+func gofmt(io.Writer) (counts, error) {
 	out, err := exec.Command("git", "ls-files", "*.go").Output()
 	if err != nil {
 		return counts{}, fmt.Errorf("git ls-files: %w", err)
@@ -162,8 +143,8 @@ func gofmt() (counts, error) {
 }
 
 // command runs a program in dir and shows its output if it fails.
-func command(dir, name string, args ...string) func() (counts, error) {
-	return func() (counts, error) {
+func command(dir, name string, args ...string) func(io.Writer) (counts, error) {
+	return func(io.Writer) (counts, error) {
 		cmd := exec.Command(name, args...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -30,7 +30,7 @@ func vulnerabilities() ([]step, error) {
 	var steps []step
 	for _, m := range modules {
 		check := command(m, "go", "run", govulncheck, "-db", database, "./...")
-		steps = append(steps, step{"govulncheck " + m, check})
+		steps = append(steps, step{name: "govulncheck " + m, run: check})
 	}
 	return steps, nil
 }

@@ -53,9 +53,6 @@ var partBugs = map[string]bugs.Bug{
 
 // TestPlantedPartBugsAreFound checks that the tests of informers of a part find each of partBugs.
 func TestPlantedPartBugsAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the runtime once more")
-	}
 	tests := bugs.Build(t, "..", partBugs)
 	const pattern = "TestPartModel|TestPartWithoutRanges|TestNarrowing|TestWidening|TestWideningOfWhole|" +
 		"TestListIsNotOlder|TestEndedFeedsTellNothing|TestPagesKeepTheirSelector|TestInvalidSelector|" +

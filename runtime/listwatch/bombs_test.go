@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,9 +19,8 @@ import (
 )
 
 const (
-	// maxText is the default of DecodingOptions.MaxObject, maxMemory the memory that it allows beside the text.
-	maxText   = 64 << 20
-	maxMemory = 4 * maxText
+	// defaultMax is the default of DecodingOptions.MaxObject.
+	defaultMax = 64 << 20
 	// margin is for everything else that a program needs to read a response.
 	margin = 64_000_000
 )
@@ -28,7 +28,7 @@ const (
 // bomb is a response that takes much memory.
 type bomb struct {
 	name, kind string
-	// start is followed by more, again and again. If end isn't "", it follows after a million repetitions.
+	// start is followed by more, again and again. If end isn't "", it follows when there are enough.
 	start, more, end string
 	// bound is the limit of the memory that it may take.
 	bound int
@@ -36,8 +36,9 @@ type bomb struct {
 	accepted bool
 }
 
-// bombs are lists; what follows listStart or customStart is an item.
-func bombs() []bomb {
+// bombs are lists; what follows listStart or customStart is an item. maxText is DecodingOptions.MaxObject.
+func bombs(maxText int) []bomb {
+	maxMemory := 4 * maxText // which it allows beside the text
 	const (
 		listStart   = `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[`
 		customStart = `{"apiVersion":"example.com/v1","items":[{"apiVersion":"example.com/v1","kind":"Thing",`
@@ -53,7 +54,7 @@ func bombs() []bomb {
 		{name: "a member of the list", start: `{"kind":"ConfigMapList","a":"`, more: "x", bound: maxText},
 		{name: "white space", start: item, more: " ", bound: maxText},
 		{name: "keys", start: item + `"data":{`, more: `"%07d":"",`, bound: maxText + maxMemory},
-		{name: "a million keys", start: item + `"data":{`, more: `"%07d":"",`, end: `"a":"a"}}]}`,
+		{name: "many keys", start: item + `"data":{`, more: `"%07d":"",`, end: `"a":"a"}}]}`,
 			bound: maxText + maxMemory, accepted: true},
 		{name: "strings", start: item[:len(item)-len(`"name":"a"},`)] + `"finalizers":[`, more: `"",`,
 			bound: maxText + maxMemory},
@@ -63,7 +64,7 @@ func bombs() []bomb {
 		{name: "a string first", kind: "unstructured", start: `{"apiVersion":"`, more: "x", bound: maxText},
 		{name: "a number", kind: "unstructured", start: customStart + `"a":`, more: "1", bound: maxText},
 		{name: "depth", kind: "unstructured", start: customStart + `"a":`, more: `{"a":`, bound: maxText},
-		{name: "a million keys", kind: "unstructured", start: customStart + `"a":{`, more: `"%07d":"",`,
+		{name: "many keys", kind: "unstructured", start: customStart + `"a":{`, more: `"%07d":"",`,
 			end: `"a":"a"}}],"kind":"ThingList"}`, bound: maxText + maxMemory, accepted: true},
 		{name: "maps", kind: "unstructured", start: customStart + `"a":[`, more: "{},",
 			bound: maxText + maxMemory},
@@ -72,21 +73,19 @@ func bombs() []bomb {
 	}
 }
 
-// write writes a bomb until its reader stops.
-func (b bomb) write(w io.Writer) {
+// write writes a bomb until its reader stops. enough is how often a bomb that ends repeats its text.
+func (b bomb) write(w io.Writer, enough int) {
 	if _, err := io.WriteString(w, b.start); err != nil {
 		return
 	}
-	var piece []byte
-	for n := 0; b.end == "" || n < 1_000_000; {
-		piece = piece[:0]
-		for range 1000 {
-			if strings.Contains(b.more, "%") {
-				piece = fmt.Appendf(piece, b.more, n)
-			} else {
-				piece = append(piece, b.more...)
+	const inPiece = 1000
+	piece := bytes.Repeat([]byte(b.more), inPiece)
+	for n := 0; b.end == "" || n < enough; n += inPiece {
+		if strings.Contains(b.more, "%") {
+			piece = piece[:0]
+			for i := range inPiece {
+				piece = fmt.Appendf(piece, b.more, n+i)
 			}
-			n++
 		}
 		if _, err := w.Write(piece); err != nil {
 			return
@@ -97,13 +96,17 @@ func (b bomb) write(w io.Writer) {
 
 // TestBombs checks that a hostile response takes no more memory than the bound for an object allows, and that
 // it is refused and not left to the client, which would read all of it. -v shows how much memory each takes.
+// With -short, the bound is an eighth of the default.
 func TestBombs(t *testing.T) {
 	if goruntime.GOOS != "linux" {
 		t.Skip("the peak memory of a process is read from /proc")
 	}
+	maxText, option := defaultMax, 0
 	if testing.Short() {
-		t.Skip("builds a program and sends it some GB")
+		maxText = defaultMax / 8
+		option = maxText
 	}
+	enough := maxText / 64
 	program := filepath.Join(t.TempDir(), "bomb")
 	if out, err := exec.Command("go", "build", "-o", program, "./testdata/bomb").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -115,7 +118,8 @@ func TestBombs(t *testing.T) {
 			body(w)
 		}))
 		defer server.Close()
-		out, err := exec.CommandContext(t.Context(), program, verb, kind, server.URL, contentType).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), program, verb, kind, server.URL, contentType,
+			strconv.Itoa(option)).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -132,7 +136,7 @@ func TestBombs(t *testing.T) {
 			t.Errorf("left to the client: %q, error: %.200s", left, failure)
 		}
 	}
-	for _, b := range bombs() {
+	for _, b := range bombs(maxText) {
 		if b.kind == "" {
 			b.kind = "configmap"
 		}
@@ -141,22 +145,24 @@ func TestBombs(t *testing.T) {
 				b.end = "]}"
 				b.start, b.accepted = strings.TrimSuffix(b.start, `{"metadata":{"name":"a"},`), true
 			}
-			read(t, "list", b.kind, runtime.ContentTypeJSON, b.bound, b.accepted, b.write)
+			read(t, "list", b.kind, runtime.ContentTypeJSON, b.bound, b.accepted,
+				func(w io.Writer) { b.write(w, enough) })
 		})
 	}
 	t.Run("gzip", func(t *testing.T) {
-		read2 := bombs()[0]
+		b := bombs(maxText)[0]
 		server := func(w io.Writer) {
 			w.(http.ResponseWriter).Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
 			defer z.Close()
-			read2.write(z)
+			b.write(z, enough)
 		}
-		read(t, "list", "configmap", runtime.ContentTypeJSON, read2.bound, false, server)
+		read(t, "list", "configmap", runtime.ContentTypeJSON, b.bound, false, server)
 	})
 	t.Run("watch", func(t *testing.T) {
 		b := bomb{start: `{"type":"ADDED","object":{"kind":"ConfigMap","apiVersion":"v1","data":{"a":"`, more: "x"}
-		read(t, "watch", "configmap", runtime.ContentTypeJSON, maxText, false, b.write)
+		read(t, "watch", "configmap", runtime.ContentTypeJSON, maxText, false,
+			func(w io.Writer) { b.write(w, enough) })
 	})
 	// Messages whose lengths exceed the limit, or the content.
 	field := func(number, size int) []byte {

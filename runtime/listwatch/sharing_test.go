@@ -16,10 +16,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// TestSharingLeaksNothing replaces all objects by others ten times, and checks that shared values don't keep
-// the replaced objects alive. The live heap may grow by the size of the tables, which are bounded.
+// TestSharingLeaksNothing replaces all objects by others several times, and checks that shared values don't
+// keep the replaced objects alive. The live heap may grow by the size of the tables, which are bounded.
 func TestSharingLeaksNothing(t *testing.T) {
 	const objects = 20_000
+	times := 10
+	if testing.Short() {
+		times = 5
+	}
 	generation := 0
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -55,12 +59,12 @@ func TestSharingLeaksNothing(t *testing.T) {
 				return int64(stats.HeapAlloc)
 			}
 			first, last := heap(), int64(0)
-			for range 10 {
+			for range times {
 				last = heap()
 			}
-			t.Logf("%d objects: %d KB, %d KB after ten times others", len(all), first>>10, last>>10)
+			t.Logf("%d objects: %d KB, %d KB after %d times others", len(all), first>>10, last>>10, times)
 			if last > first+first/20 {
-				t.Errorf("%d bytes after the first list, %d after ten more", first, last)
+				t.Errorf("%d bytes after the first list, %d after %d more", first, last, times)
 			}
 			goruntime.KeepAlive(source)
 		})

@@ -30,9 +30,6 @@ const objects = 50
 // unchanged, except for explicit nulls and empty optional lists and maps. Types of Kubernetes drop other zero
 // values, too.
 func TestImport(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the types of real projects")
-	}
 	all := manifests(t, *modules, math.MaxInt)
 	checkSources(t, all)
 	s, err := scratch.New(t.TempDir(), module, ".")

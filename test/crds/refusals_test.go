@@ -122,9 +122,6 @@ var stricter = regexp.MustCompile(
 
 // TestRefusals changes one place of a definition after the other. Import must refuse what Kubernetes refuses.
 func TestRefusals(t *testing.T) {
-	if testing.Short() {
-		t.Skip("validates thousands of definitions")
-	}
 	judge := newJudge(t)
 	if err := judge([]byte(refused)); err != nil {
 		t.Fatalf("Kubernetes refuses the definition itself: %v", err)

@@ -20,9 +20,6 @@ import (
 // TestRemoved begins an API with two kinds and two versions, and runs README's commands for generation after
 // a type, a kind and a version were removed.
 func TestRemoved(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a new module")
-	}
 	v := newVisitor(t, filepath.Join(t.TempDir(), "a"), "README.md", proxy(t))
 	v.module("shop")
 	v.do("go tool kubewright init --kind Bakery", "go tool kubewright init --kind Oven")

@@ -35,9 +35,6 @@ const attempts = 100
 // generated from the types create an object of each kind there. A list must return it unchanged, except for
 // defaults.
 func TestServer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles clients and runs an API server")
-	}
 	all := manifests(t, fromModules, fromEach)
 	if len(all) < onServer {
 		t.Fatalf("only %d definitions", len(all))

@@ -68,9 +68,6 @@ var walks = []walk{
 // TestWalks runs the commands of pages, and writes their files. All walks begin in the same folder, which has
 // the clone of kubewright.
 func TestWalks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles programs in new modules")
-	}
 	shared, goproxy := t.TempDir(), proxy(t)
 	for i, w := range walks {
 		t.Run(w.page+"/"+w.section, func(t *testing.T) {

@@ -5,7 +5,7 @@ import "testing"
 // TestCaches runs the tests of pkg/cache; make ctrl-suites runs the others, too.
 func TestCaches(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a kube-apiserver, which takes minutes the first time, and then runs for two minutes")
+		t.Skip("builds a kube-apiserver, and then runs for two minutes")
 	}
 	chosen, err := choose("cache")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	modelSeeds = flag.Int("model.seeds", 100, "how many random walks TestModel makes")
+	modelSeeds = flag.Int("model.seeds", 10, "how many random walks TestModel makes")
 	modelFirst = flag.Int("model.first", 0, "the seed of the first one")
 	modelSteps = flag.Int("model.steps", 1000, "how many steps each has")
 )

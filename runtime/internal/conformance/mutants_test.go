@@ -106,9 +106,6 @@ var mutations = map[string]planted.Bug{
 
 // TestPlantedBugsAreFound tests the tests: the model or the rig finds every planted bug.
 func TestPlantedBugsAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the runtime once more")
-	}
 	tests := planted.Build(t, "../..", mutations)
 	run := func(bug, pattern string) error {
 		_, err := tests.Run(bug, pattern, "-model.seeds=9")

@@ -10,7 +10,7 @@ import (
 )
 
 // wiresPerKind is small for the same reason as perKind; make nightly sets it higher.
-var wiresPerKind = flag.Int("wires", 20, "random messages in protobuf for each kind")
+var wiresPerKind = flag.Int("wires", 8, "random messages in protobuf for each kind")
 
 // wires makes random messages from a type's plan: regular ones, and ones that no encoder writes.
 type wires struct {

@@ -111,7 +111,7 @@ func (r *random) object() *object {
 func TestModel(t *testing.T) {
 	steps := 3000
 	if testing.Short() {
-		steps = 300
+		steps = 600
 	}
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestModel(t *testing.T) {
 			var views []view
 			for i := range steps {
 				m.step(t, r, s)
-				views = m.look(t, r, s, views, i/500%3 < 2)
+				views = m.look(t, r, s, views, i*6/steps%3 < 2)
 				if i == steps/3 {
 					m.indexes["length"] = byLength
 					if err := s.AddIndexes(map[string]IndexFunc{"length": byLength}); err != nil {

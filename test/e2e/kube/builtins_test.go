@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,10 +42,10 @@ const (
 
 // TestBuiltIns runs client-go's factory and ours side by side: for every built-in resource that the server
 // has, their informers have the same objects and call their handlers with the same events, while connections
-// are cut and the server is restarted. It takes five minutes, so only make e2e-kube runs it.
+// are cut and the server is restarted.
 func TestBuiltIns(t *testing.T) {
-	if os.Getenv("KUBEWRIGHT_E2E_BUILTINS") == "" {
-		t.Skip("takes five minutes; make e2e-kube runs it")
+	if testing.Short() {
+		t.Skip("takes five minutes")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
 	defer cancel()

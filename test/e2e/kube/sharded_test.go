@@ -16,7 +16,7 @@ const shardedListAndWatch = "--feature-gates=ShardedListAndWatch=true"
 // from one without.
 func TestShardedListAndWatch(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a kube-apiserver, which takes minutes the first time")
+		t.Skip("builds a kube-apiserver")
 	}
 	binaries, err := kubeserver.Build(t.Context(), t.Output())
 	if err != nil {

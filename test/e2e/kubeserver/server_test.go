@@ -17,7 +17,7 @@ import (
 
 func TestLifetime(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a kube-apiserver, which takes minutes the first time")
+		t.Skip("builds a kube-apiserver")
 	}
 	binaries, err := kubeserver.Build(t.Context(), t.Output())
 	if err != nil {

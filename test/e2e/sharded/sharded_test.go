@@ -29,8 +29,7 @@ var (
 	retry    = flag.Duration("sharded.retry", time.Second, "RetryPeriod")
 	slack    = flag.Duration("sharded.slack", 10*time.Second,
 		"how long the machine may take for what has no bound; it also runs other tests")
-	from  = flag.Int("sharded.from", 0, "the fault to begin with")
-	kubes = flag.Bool("sharded.kube", false, "run the tests with a kube-apiserver")
+	from = flag.Int("sharded.from", 0, "the fault to begin with")
 )
 
 // flags returns the setting that the flags ask for.
@@ -41,7 +40,7 @@ func flags(by shard.Field, filters bool) setting {
 	}
 }
 
-// few returns the number of rounds: that of the flag if it is set, otherwise n, or fewer in a short run.
+// few returns the number of rounds: that of the flag if it is set, otherwise n, or one with -short.
 func few(n int) int {
 	switch {
 	case *rounds > 0:
@@ -69,8 +68,8 @@ func TestEmbeddedWhole(t *testing.T) {
 
 // TestKube uses a kube-apiserver that filters.
 func TestKube(t *testing.T) {
-	if !*kubes {
-		t.Skip("make e2e-kube runs it")
+	if testing.Short() {
+		t.Skip("builds a kube-apiserver")
 	}
 	s := startKube(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

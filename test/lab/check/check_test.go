@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	full    = flag.Bool("lab.full", false, "check 500 seeds, client-go too, and look for all planted bugs")
+	full    = flag.Bool("lab.full", false, "check 500 seeds, client-go too")
 	file    = flag.String("lab.results", "", "the file to which to append results")
 	seeds   = flag.Int("lab.seeds", 0, "how many seeds each implementation is checked with, if not 25 or 500")
 	first   = flag.Uint64("lab.first", 0, "the first seed")

@@ -64,17 +64,8 @@ var mutations = map[string]planted.Bug{
 		"if e.started { e.stop()", "if e.started && !BUG { e.stop()"),
 }
 
-// few are the bugs that every run of the tests looks for.
-var few = []string{
-	"reflector: events don't move the position", "listwatch: a list keeps its place",
-	"informer: a merged deletion is lost",
-}
-
 // TestPlantedBugsAreFound tests the laws: random scripts find every planted bug within a minute.
 func TestPlantedBugsAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the runtime once more")
-	}
 	tests := planted.Build(t, "../../../runtime", mutations)
 	run := func(bug string, seeds string) (string, error) {
 		return tests.Run(bug, "TestSimulated|TestEachFault",
@@ -83,11 +74,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	if out, err := run("", "5"); err != nil {
 		t.Fatalf("without a bug: %v\n%s", err, out)
 	}
-	names := few
-	if *full {
-		names = slices.Sorted(maps.Keys(mutations))
-	}
-	for _, bug := range names {
+	for _, bug := range slices.Sorted(maps.Keys(mutations)) {
 		start := time.Now()
 		out, err := run(bug, "150")
 		took := time.Since(start).Round(100 * time.Millisecond)

@@ -2,7 +2,7 @@
 // and the peak memory in KB. It is a program because a test shares its memory with all other tests and the
 // race detector.
 //
-//	bomb list|watch configmap|unstructured URL content-type
+//	bomb list|watch configmap|unstructured URL content-type max-object
 package main
 
 import (
@@ -35,8 +35,12 @@ func (ignore) Restart() error { return nil }
 
 func main() {
 	verb, kind := os.Args[1], os.Args[2]
+	maxObject, err := strconv.Atoi(os.Args[5])
+	if err != nil {
+		fail(err)
+	}
 	source, err := newSource(kind, &rest.Config{Host: os.Args[3],
-		ContentConfig: rest.ContentConfig{ContentType: os.Args[4]}})
+		ContentConfig: rest.ContentConfig{ContentType: os.Args[4]}}, maxObject)
 	if err != nil {
 		fail(err)
 	}
@@ -65,7 +69,8 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-func newSource(kind string, config *rest.Config) (sources.Source, error) {
+func newSource(kind string, config *rest.Config, maxObject int) (sources.Source, error) {
+	decoding := listwatch.DecodingOptions{MaxObject: maxObject}
 	if kind == "unstructured" {
 		config.Wrap(listwatch.Wrap)
 		resources, err := dynamic.NewForConfig(config)
@@ -75,7 +80,7 @@ func newSource(kind string, config *rest.Config) (sources.Source, error) {
 		c := resources.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "things"})
 		return listwatch.FromClient(reflect.TypeFor[*unstructured.Unstructured](),
 			func() sources.Client[*unstructured.UnstructuredList] { return c },
-			listwatch.ClientOptions{Streamed: true}), nil
+			listwatch.ClientOptions{Streamed: true, Decoding: decoding}), nil
 	}
 	group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme,
 		Codecs: scheme.Codecs}
@@ -90,7 +95,8 @@ func newSource(kind string, config *rest.Config) (sources.Source, error) {
 	configMaps := client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](c, scheme.ParameterCodec,
 		"configmaps", "")
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-		func() sources.Client[*corev1.ConfigMapList] { return configMaps }, listwatch.ClientOptions{}), nil
+		func() sources.Client[*corev1.ConfigMapList] { return configMaps },
+		listwatch.ClientOptions{Decoding: decoding}), nil
 }
 
 // memory returns a value of the process in KB.

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+// step is one thing that must pass.
+type step struct {
+	name string
+	// run writes what it wants to show.
+	run func(io.Writer) (counts, error)
+	// overlaps is set if the step may run beside another one.
+	overlaps bool
+}
+
+// atOnce is how many steps that overlap run at once.
+const atOnce = 2
+
+// runAll runs steps in their order, and returns the counts and the names of those that failed. What a step
+// that overlaps shows comes in one piece, when the step has ended.
+func runAll(w io.Writer, steps []step) (sum counts, failed []string) {
+	var mu sync.Mutex // guards w and the results
+	run := func(s step, show io.Writer) {
+		start := time.Now()
+		fmt.Fprintf(show, "=== %s\n", s.name)
+		c, err := s.run(show)
+		verdict := "ok"
+		if err != nil {
+			fmt.Fprintln(show, err)
+			verdict = "FAILED"
+		}
+		fmt.Fprintf(show, "--- %s: %s in %.1f s%s\n", s.name, verdict, time.Since(start).Seconds(), c)
+		mu.Lock()
+		defer mu.Unlock()
+		if shown, isKept := show.(*bytes.Buffer); isKept {
+			_, _ = shown.WriteTo(w)
+		}
+		switch {
+		case err != nil:
+			failed = append(failed, s.name)
+			c.failed = max(c.failed, 1) // a step that fails without a failing test still counts
+		case c == (counts{}):
+			c.passed++ // a linter is one check
+		}
+		sum.add(c)
+	}
+	var running sync.WaitGroup
+	places := make(chan struct{}, atOnce)
+	for _, s := range steps {
+		if !s.overlaps {
+			running.Wait()
+			run(s, w)
+			continue
+		}
+		places <- struct{}{}
+		running.Go(func() {
+			defer func() { <-places }()
+			run(s, &bytes.Buffer{})
+		})
+	}
+	running.Wait()
+	return sum, failed
+}
