@@ -17,15 +17,14 @@ type applyChecker struct {
 	view applyTypeView
 }
 
-// check checks the apply configurations of all types.
-func (g *applyGen) check() Problems {
-	c := applyChecker{g: g}
+// check checks the apply configurations of all types. strict is Config.Strict.
+func (g *applyGen) check(strict bool) Problems {
+	c := applyChecker{Reporter: marker.Reporter{Strict: strict}, g: g}
 	for _, p := range g.api.Packages {
 		for _, t := range p.Types {
 			c.t, c.view = t, g.view(p, t)
 			c.fields()
 			c.constructor()
-			c.extract()
 		}
 	}
 	return c.Problems
@@ -77,13 +76,19 @@ func (c *applyChecker) constructor() {
 	needs := func(embedded string, names ...string) {
 		for _, name := range names {
 			i := slices.IndexFunc(c.view.Setters, func(s applySetterView) bool { return s.Name == name })
-			if i >= 0 && c.view.Setters[i].One && c.view.Setters[i].Type == "string" {
+			own := i >= 0 && c.view.Setters[i].Holder == "b"
+			fits := i >= 0 && c.view.Setters[i].One && c.view.Setters[i].Type == "string"
+			switch f := c.t.Field(name); {
+			case own && f != nil:
+				report := c.Errorf
+				if fits { // the code compiles, and sets the wrong field
+					report = c.StrictErrorf
+				}
+				report(f.Pos, "the field %s of %s comes before %s, so that the apply configuration can't have the "+
+					"%[1]s of %[3]s; move it below, or give it another Go name, it may keep its JSON key", name,
+					c.view.Name, embedded)
 				continue
-			}
-			if f := c.t.Field(name); f != nil {
-				c.Errorf(f.Pos, "the field %s of %s is no string, so that the apply configuration can't have the "+
-					"%[1]s of %[3]s; give the field another Go name, it may keep its JSON key", name, c.view.Name,
-					embedded)
+			case fits:
 				continue
 			}
 			pos := c.t.Pos
@@ -108,20 +113,6 @@ func (c *applyChecker) constructor() {
 
 // metaTags are the usual tags of embedded fields.
 var metaTags = map[string]string{"TypeMeta": `json:",inline"`, "ObjectMeta": `json:"metadata,omitempty"`}
-
-// extract reports fields that hide the name and namespace that the Extract functions copy.
-func (c *applyChecker) extract() {
-	if c.view.Extract == nil {
-		return
-	}
-	for _, name := range []string{"Name", "Namespace"} {
-		if f := c.t.Field(name); f != nil && (name == "Name" || c.view.Namespaced) &&
-			c.g.typeText(f.Type) != "string" {
-			c.Errorf(f.Pos, "the field %s of %s is no string and hides the %[1]s of ObjectMeta, which Extract%[2]s "+
-				"copies; give the field another Go name, it may keep its JSON key", name, c.view.Name)
-		}
-	}
-}
 
 // pos returns the position of a field, or for a field of an embedded struct that of the embedding one: the
 // struct may be in another module.

@@ -317,9 +317,11 @@ func (g *applyGen) view(p *model.ApplyPackage, t *model.ApplyType) applyTypeView
 
 // applyExtractView is the part of a view for the Extract functions.
 type applyExtractView struct {
-	// Param is the name of the parameter for the object, Type its type.
-	Param string
-	Type  render.Ident
+	// Param is the name of the parameter for the object, Type its type. Name and Namespace are its name and
+	// its namespace.
+	Param           string
+	Name, Namespace string
+	Type            render.Ident
 	// Internal is the package of the schema, SchemaName the name of the type in it.
 	Internal     render.Package
 	SchemaName   string
@@ -328,7 +330,14 @@ type applyExtractView struct {
 
 // extract builds the part of a view for the Extract functions.
 func (g *applyGen) extract(p *model.ApplyPackage, t *model.ApplyType) *applyExtractView {
-	return &applyExtractView{Param: applyParameter(private(t.TypeName.Name)),
+	param := applyParameter(private(t.TypeName.Name))
+	meta := func(name string) string {
+		if t.Field(name) != nil { // a field of the type itself hides that of ObjectMeta
+			return param + ".Get" + name + "()"
+		}
+		return param + "." + name
+	}
+	return &applyExtractView{Param: param, Name: meta("Name"), Namespace: meta("Namespace"),
 		Type:     applyAPIPackage(p).Ident(t.TypeName.Name),
 		Internal: g.internal(), SchemaName: g.roots[t], Subresources: t.Extracts()}
 }

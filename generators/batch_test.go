@@ -90,7 +90,7 @@ func (b *batch) generateOne(seed uint64, checker *typeChecker) {
 
 var (
 	varying = regexp.MustCompile(
-		`"[^"]*"|\(?\S+/random/\S+|(Go name|type|types|and|method|of|package) [A-Z]\w+`)
+		`"[^"]*"|\(?\S+/random/\S+|\S+\.go;|(Go name|type|types|and|method|of|package) [A-Z]\w+`)
 	// placed matches an error that says where the mistake is: in a Go file, or in a flag.
 	placed = regexp.MustCompile(`^\S+\.go:\d+:\d+: |^kubewright: --`)
 )

@@ -62,7 +62,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	}
 	for _, gen := range gens {
 		if apply, ok := gen.(*applyGen); ok {
-			problems = append(problems, apply.check()...).Sort()
+			problems = append(problems, apply.check(cfg.Strict)...).Sort()
 		}
 	}
 	if problems.Fatal() {

@@ -9,8 +9,9 @@ import (
 )
 
 // checkKeys reports fields of a kind, or of its list, whose json tags have other keys than
-// every server and client expects: objects then lose their kind or their metadata, and
-// lists are empty. Internal types have no tags, and are never encoded.
+// every server and client expects, and fields that take such a key from its owner: objects
+// then lose their kind or their metadata, and lists are empty. Internal types have no tags,
+// and are never encoded.
 func (r *kindReader) checkKeys(p *candidate, name string, st *structType) {
 	if method, _ := r.marshaler(TypeName{p.src.path, name}); st.pkg != p.src || method != "" {
 		return
@@ -30,8 +31,18 @@ func (r *kindReader) checkKeys(p *candidate, name string, st *structType) {
 			if key, _ := jsonKey(field); key != "items" {
 				r.wrongKey(field, "Items of "+name, key, "items", `json:"items"`)
 			}
+		default:
+			if key, _ := jsonKey(field); metaKeys[key] != "" {
+				r.StrictErrorf(r.fset.Position(field.Pos()), "the field %s of %s has the key %q in JSON, which is that of "+
+					"%s; give it another key", fieldName, name, key, metaKeys[key])
+			}
 		}
 	}
+}
+
+// metaKeys are the keys in JSON that every object has, and what they are the keys of.
+var metaKeys = map[string]string{
+	"kind": "TypeMeta", "apiVersion": "TypeMeta", "metadata": "the object's metadata",
 }
 
 // checkMarshaler reports a kind that encodes itself.
