@@ -57,6 +57,34 @@ func TestOnCreateMayCallTheFactory(t *testing.T) {
 	})
 }
 
+// TestShutdownDuringOnCreate checks that a wait for an informer ends if its factory is started and shut down
+// while the function of OnCreate runs.
+func TestShutdownDuringOnCreate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newGenerated(open())
+		goOn := make(chan struct{})
+		if err := factory.OnCreate(f, func(cache.SharedIndexInformer) error {
+			<-goOn
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		go f.informers.InformerFor(&corev1.Secret{}, secrets)
+		synctest.Wait()
+		f.informers.StartWithContext(t.Context())
+		f.informers.Shutdown()
+		ended := false
+		go func() {
+			f.informers.WaitForCacheSync(t.Context().Done())
+			ended = true
+		}()
+		close(goOn)
+		if synctest.Wait(); !ended {
+			t.Error("WaitForCacheSync goes on, although the informer will never run")
+		}
+	})
+}
+
 // TestOnCreatePanics checks that an informer whose function of OnCreate panics is made again.
 func TestOnCreatePanics(t *testing.T) {
 	f := newGenerated(open())

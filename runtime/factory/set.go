@@ -87,18 +87,19 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 	return e.informer
 }
 
-// settle records that a new informer is set up. If that has panicked, the set forgets the informer.
+// settle records that a new informer is set up. If that has panicked, the set forgets the informer; if it was
+// started meanwhile and the set was shut down, nobody will run it.
 func (s *Set[K]) settle(key K, e *entry, panics bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if panics {
-		if s.informers[key] == e {
-			delete(s.informers, key)
-		}
-		return
+	e.isSetUp = !panics
+	if panics && s.informers[key] == e {
+		delete(s.informers, key)
 	}
-	e.isSetUp = true
-	s.run(e)
+	if s.run(e); e.started && (panics || s.stopping) {
+		e.stop()
+		discard(e.informer)
+	}
 }
 
 // enter returns the entry of a key. If it is new, setUps has what is to be called with its informer.
