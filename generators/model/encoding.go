@@ -2,6 +2,7 @@ package model
 
 import (
 	"go/ast"
+	"go/token"
 	"path"
 	"reflect"
 	"strconv"
@@ -33,8 +34,9 @@ func (r *kindReader) checkKeys(p *candidate, name string, st *structType) {
 			}
 		default:
 			if key, _ := jsonKey(field); metaKeys[key] != "" {
-				r.StrictErrorf(r.fset.Position(field.Pos()), "the field %s of %s has the key %q in JSON, which is that of "+
-					"%s; give it another key", fieldName, name, key, metaKeys[key])
+				r.StrictErrorf(r.fset.Position(field.Pos()),
+					"the field %s of %s has the key %q in JSON, which is that of %s; give it another key",
+					fieldName, name, key, metaKeys[key])
 			}
 		}
 	}
@@ -45,20 +47,20 @@ var metaKeys = map[string]string{
 	"kind": "TypeMeta", "apiVersion": "TypeMeta", "metadata": "the object's metadata",
 }
 
-// checkMarshaler reports a kind that encodes itself.
-func (r *kindReader) checkMarshaler(p *candidate, kind *Kind) {
-	method, by := r.marshaler(TypeName{p.src.path, kind.Name})
+// checkMarshaler reports a kind, or the list of one, that encodes itself.
+func (r *kindReader) checkMarshaler(p *candidate, name string, pos token.Position, what, fields string) {
+	method, by := r.marshaler(TypeName{p.src.path, name})
 	if method == "" {
 		return
 	}
 	from, advice := "", "remove the method, or move it to the type of a field"
-	if by.Name != kind.Name || by.Path != p.src.path {
+	if by.Name != name || by.Path != p.src.path {
 		from, advice = " of the embedded "+by.Path+"."+by.Name, "make that a field with a name"
 	}
-	r.StrictErrorf(kind.Pos,
-		"the kind %s encodes itself with the method %s%s, but servers and clients look for its metadata, spec "+
-			"and status among its fields; %s",
-		kind.Name, method, from, advice)
+	r.StrictErrorf(pos,
+		"the %s %s encodes itself with the method %s%s, but servers and clients look for its %s among its "+
+			"fields; %s",
+		what, name, method, from, fields, advice)
 }
 
 // wrongKey reports a field with a wrong key, or with none.

@@ -217,7 +217,7 @@ func (r *kindReader) kind(p *candidate, decl *typeDecl, client marker.Client) *K
 	if kind.hub {
 		r.checkInternal(p, kind, st)
 	} else {
-		r.checkMarshaler(p, kind)
+		r.checkMarshaler(p, name, kind.Pos, "kind", "metadata, spec and status")
 		r.checkKeys(p, name, st)
 	}
 	status := st.field("Status")
@@ -285,6 +285,7 @@ func (r *kindReader) checkList(p *candidate, kind *Kind) {
 	}
 	r.checkItems(p, kind, list, st)
 	if !kind.hub {
+		r.checkMarshaler(p, list, r.at(decl.spec), "list", "metadata and items")
 		r.checkKeys(p, list, st)
 	}
 }

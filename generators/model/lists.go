@@ -105,6 +105,9 @@ func (s *session) listElem(p *source, f *file, typ ast.Expr) (elem shapeAt, list
 			typ = t.X
 			continue
 		case *ast.ArrayType:
+			if name := typeName(t.Elt); t.Len == nil && (name == "byte" || name == "uint8") {
+				return shapeAt{}, false, true // a string in JSON
+			}
 			return shapeAt{p, f, t.Elt}, true, true
 		case *ast.StructType, *ast.MapType:
 			return shapeAt{}, false, true
