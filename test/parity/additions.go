@@ -109,12 +109,7 @@ var compatible = regexp.MustCompile(`^(\S+): \(compatible\) (.*)$`)
 // compare compares the exported API of those of their packages that compile with ours. Nothing may be missing
 // or incompatible; a method added to an interface is incompatible. Every other addition must be listed.
 func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
-	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", theirs.dir, "-new", ours.dir},
-		theirs.patterns()...)
-	cmd := exec.Command(filepath.Join(r.work, "bin", "apidiff"), args...)
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
-	out, err := cmd.CombinedOutput()
-	c := listed.read(out, ours.path())
+	c, err := r.changes(theirs, ours, listed)
 	if err != nil || len(c.problems) > 0 {
 		return "", fmt.Errorf("apidiff: %s; %w\n%s", c.summary, cmp.Or(err, errors.New("additions")),
 			strings.Join(c.problems, "\n"))
@@ -126,6 +121,16 @@ func (r *run) compare(theirs, ours *scratch, listed additions) (string, error) {
 		c.summary += fmt.Sprintf("; %d more of upstream's don't compile, ours do", c.leftOut)
 	}
 	return c.summary, nil
+}
+
+// changes runs apidiff on two copies of a module. It fails if something is missing or incompatible.
+func (r *run) changes(before, after *scratch, listed additions) (comparison, error) {
+	args := append([]string{"-missing", "-partial", "-max", "1000000", "-old", before.dir, "-new", after.dir},
+		before.patterns()...)
+	cmd := exec.Command(filepath.Join(r.work, "bin", "apidiff"), args...)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
+	out, err := cmd.CombinedOutput()
+	return listed.read(out, after.path()), err
 }
 
 // types returns the names of the types with +genclient in the row's packages.
