@@ -3,7 +3,6 @@ package informers
 import (
 	"context"
 	"reflect"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubewright/kubewright/internal/clientgo"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -99,7 +99,7 @@ func (b *builtIn) streamed(c lists) lists {
 		GetClient() rest.Interface
 		GetNamespace() string
 	})
-	if !ok || !isClientGos(client) {
+	if !ok || !clientgo.IsTypedClient(client) {
 		return c
 	}
 	return streaming{c, listwatch.RESTResource{Client: own.GetClient(), List: list,
@@ -112,13 +112,6 @@ func (b *builtIn) streamed(c lists) lists {
 				VersionedParams(opts, scheme.ParameterCodec).
 				Timeout(timeout)
 		}}}
-}
-
-// isClientGos reports whether a client is of one of client-go's own types, not of a type that embeds one.
-func isClientGos(client any) bool {
-	t := reflect.TypeOf(client)
-	return t.Kind() == reflect.Pointer &&
-		strings.HasPrefix(t.Elem().PkgPath(), "k8s.io/client-go/kubernetes/typed/")
 }
 
 // find returns the first type for which wanted returns true, or nil.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/clientgo"
 	"github.com/kubewright/kubewright/runtime/internal/feeds"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/shell"
@@ -136,8 +137,9 @@ func (i *informer[K]) Status() Status {
 type reporter interface{ Status() Status }
 
 // StatusOf returns the state of any informer. If it is not an informer of this package, ok is false and s has
-// only Name, Synced and whether it has stopped. For a nil informer, ok is false and LastError is set. It is
-// safe for concurrent use.
+// only Name, Synced and whether it has stopped; if it can't be told, because this version of client-go hides
+// the informer inside its typed one, also Reading.NotStreamed. For a nil informer, ok is false and LastError
+// is set. It is safe for concurrent use.
 func StatusOf(i cache.SharedInformer) (s Status, ok bool) {
 	if ours, ok := shell.As[reporter](i); ok {
 		return ours.Status(), true
@@ -146,6 +148,7 @@ func StatusOf(i cache.SharedInformer) (s Status, ok bool) {
 		return Status{Name: fmt.Sprintf("%T", i), State: Idle, LastError: errNil}, false
 	}
 	s = Status{Synced: i.HasSynced(), Name: i.HasSyncedChecker().Name()}
+	_, _, s.Reading.NotStreamed = clientgo.Untyped(shell.Innermost(i))
 	if i.IsStopped() {
 		s.State = Stopped
 	}

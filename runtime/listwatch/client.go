@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubewright/kubewright/internal/clientgo"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
@@ -81,7 +82,7 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 			c := collection{
 				list: typed.list, watch: typed.client.Watch, notStreamed: "the client is no generated one",
 			}
-			if opts.Streamed || returnsAsSent(opts.Client, typed.client) {
+			if opts.Streamed || clientgo.ReturnsAsSent(opts.Client, typed.client) {
 				c.kinds = untypedKinds
 			}
 			if streaming, ok := typed.client.(Streaming); ok {
@@ -98,34 +99,6 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 	}
 	s.decodeWith(t, opts.Decoding)
 	return s
-}
-
-// returnsAsSent reports whether a client returns objects exactly as the server sends them, as the clients of
-// client-go's packages dynamic and metadata do. Wrappers and fakes, of the clientset or of the client of the
-// resource, may change objects. The types are found by name: an import would link both packages into every
-// program.
-func returnsAsSent(clientset any, resource watcher) bool {
-	switch nameOf(resource) {
-	case dynamicPackage + ".dynamicResourceClient":
-		return clientset == nil || nameOf(clientset) == dynamicPackage+".DynamicClient"
-	case metadataPackage + ".client":
-		return clientset == nil || nameOf(clientset) == metadataPackage+".Client"
-	}
-	return false
-}
-
-const (
-	dynamicPackage  = "k8s.io/client-go/dynamic"
-	metadataPackage = "k8s.io/client-go/metadata"
-)
-
-// nameOf returns the name of the type that a client points to, with the path of its package.
-func nameOf(client any) string {
-	t := reflect.TypeOf(client)
-	if t == nil || t.Kind() != reflect.Pointer {
-		return ""
-	}
-	return t.Elem().PkgPath() + "." + t.Elem().Name()
 }
 
 // explainPanic makes a panic of resource explain its cause: the clientset is nil, which is

@@ -7,10 +7,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubewright/kubewright/internal/clientgo"
 )
 
 // RESTResource describes how to request a resource with client-go's REST client.
@@ -26,13 +27,15 @@ type RESTResource struct {
 // collection returns how to list and watch objects of type t. The requests go through a
 // transport that reads them as streams, if client returns objects as the server sends them.
 func (r RESTResource) collection(t reflect.Type) collection {
-	switch client, ok := r.Client.(*rest.RESTClient); {
-	case !ok || client == nil:
+	client, ok := r.Client.(*rest.RESTClient)
+	if !ok || client == nil {
 		return r.with(r.Client, nil, "the REST client isn't client-go's")
+	}
+	switch converts := clientgo.Converts(client); {
 	case features.FeatureGates().Enabled(features.ClientsAllowCBOR):
 		return r.with(r.Client, nil, "CBOR is allowed")
-	case !decodesAsIs(client):
-		return r.with(r.Client, nil, "the REST client converts objects")
+	case converts != "":
+		return r.with(r.Client, nil, converts)
 	case !isList(r.List, t.Elem()):
 		return r.with(r.Client, nil, "lists of type "+r.List.String()+" have no items")
 	default:
@@ -71,35 +74,4 @@ func wrapped(client *rest.RESTClient) *rest.RESTClient {
 	httpClient.Transport = Wrap(httpClient.Transport)
 	clone.Client = &httpClient
 	return clone
-}
-
-// decodesAsIs reports whether client returns objects as the server sends them, with
-// neither conversions nor defaults, as generated clients do. Only the type of its
-// serializer shows that, in one of the client's unexported fields; a client where it isn't
-// found isn't streamed.
-func decodesAsIs(client *rest.RESTClient) bool {
-	content := reflect.ValueOf(client).Elem().FieldByName("content")
-	return content.IsValid() && holds(content, reflect.TypeFor[serializer.WithoutConversionCodecFactory](), 6)
-}
-
-// holds reports whether there is a value of type want in v, or in values that v refers to,
-// at most that many steps away.
-func holds(v reflect.Value, want reflect.Type, steps int) bool {
-	if v.Type() == want {
-		return true
-	}
-	if steps == 0 {
-		return false
-	}
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		return !v.IsNil() && holds(v.Elem(), want, steps-1)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if holds(v.Field(i), want, steps-1) {
-				return true
-			}
-		}
-	}
-	return false
 }
