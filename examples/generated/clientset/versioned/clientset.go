@@ -14,6 +14,11 @@ import (
 	rest "k8s.io/client-go/rest"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // Interface is what a clientset offers: a client for each version of each API
 // group, and discovery. Both [Clientset] and the fake in package fake have it.
 type Interface interface {
@@ -101,6 +106,3 @@ func New(c rest.Interface) *Clientset {
 		shopv1beta1.New(c),
 	}
 }
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

@@ -19,6 +19,11 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // SharedInformerOption adjusts a factory as it is made.
 type SharedInformerOption func(*sharedInformerFactory) *sharedInformerFactory
 
@@ -189,6 +194,3 @@ func (f *sharedInformerFactory) GiftCards() giftcards.Interface {
 func (f *sharedInformerFactory) Shop() shop.Interface {
 	return shop.New(f, f.namespace, f.tweakListOptions)
 }
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

@@ -21,6 +21,11 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // NewSimpleClientset returns a clientset that answers from the given objects and
 // from what is created, updated and deleted through it. It keeps objects as they
 // come: no validation, no defaults, no conflicts, no field management. It is
@@ -93,6 +98,3 @@ func (c *Clientset) ShopV1() typedshopv1.ShopV1Interface {
 func (c *Clientset) ShopV1beta1() typedshopv1beta1.ShopV1beta1Interface {
 	return &fakeshopv1beta1.FakeShopV1beta1{Fake: &c.Fake}
 }
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

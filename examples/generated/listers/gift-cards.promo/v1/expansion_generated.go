@@ -6,6 +6,11 @@ import (
 	version "github.com/kubewright/kubewright/runtime/version"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // GiftCardListerExpansion adds methods to GiftCardLister. To have some, declare
 // it by hand in giftcard_expansion.go.
 type GiftCardListerExpansion interface{}
@@ -19,6 +24,3 @@ type PersonListerExpansion interface{}
 
 // PersonNamespaceListerExpansion adds methods to PersonNamespaceLister.
 type PersonNamespaceListerExpansion interface{}
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

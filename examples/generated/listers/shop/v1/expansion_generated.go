@@ -6,6 +6,11 @@ import (
 	version "github.com/kubewright/kubewright/runtime/version"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // BakeryListerExpansion adds methods to BakeryLister. To have some, declare
 // it by hand in bakery_expansion.go.
 type BakeryListerExpansion interface{}
@@ -23,6 +28,3 @@ type InspectionNamespaceListerExpansion interface{}
 // MarketListerExpansion adds methods to MarketLister. To have some, declare
 // it by hand in market_expansion.go.
 type MarketListerExpansion interface{}
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

@@ -6,12 +6,14 @@ import (
 	version "github.com/kubewright/kubewright/runtime/version"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // BakeryListerExpansion adds methods to BakeryLister. To have some, declare
 // it by hand in bakery_expansion.go.
 type BakeryListerExpansion interface{}
 
 // BakeryNamespaceListerExpansion adds methods to BakeryNamespaceLister.
 type BakeryNamespaceListerExpansion interface{}
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

@@ -7,6 +7,11 @@ import (
 	runtimeversion "github.com/kubewright/kubewright/runtime/version"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = runtimeversion.Generation2
+
 // Interface gives access to the informers of this group version.
 type Interface interface {
 	// Bakeries returns the informer of bakeries.
@@ -25,6 +30,3 @@ type version struct{ scope internalinterfaces.Scope }
 func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) Interface {
 	return &version{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
 }
-
-// This code needs generation 2 of the runtime.
-const _ = runtimeversion.Generation2

@@ -12,6 +12,11 @@ import (
 	rest "k8s.io/client-go/rest"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // GiftCardsV1Interface offers the clients of the resources in gift-cards.promo.kubewright.dev/v1.
 type GiftCardsV1Interface interface {
 	RESTClient() rest.Interface
@@ -68,6 +73,3 @@ func (c *GiftCardsV1Client) RESTClient() rest.Interface {
 func (c *GiftCardsV1Client) written() *client.Writes {
 	return (*client.GroupClient)(c).Writes()
 }
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

@@ -12,6 +12,11 @@ import (
 	rest "k8s.io/client-go/rest"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // ShopV1beta1Interface offers the clients of the resources in shop.kubewright.dev/v1beta1.
 type ShopV1beta1Interface interface {
 	RESTClient() rest.Interface
@@ -61,6 +66,3 @@ func (c *ShopV1beta1Client) RESTClient() rest.Interface {
 func (c *ShopV1beta1Client) written() *client.Writes {
 	return (*client.GroupClient)(c).Writes()
 }
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

@@ -9,6 +9,11 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // FakeGiftCardsV1 is the fake of GiftCardsV1Interface.
 type FakeGiftCardsV1 struct {
 	*testing.Fake
@@ -29,6 +34,3 @@ func (c *FakeGiftCardsV1) RESTClient() rest.Interface {
 	var ret *rest.RESTClient
 	return ret
 }
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

@@ -9,6 +9,11 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // FakeShopV1 is the fake of ShopV1Interface.
 type FakeShopV1 struct {
 	*testing.Fake
@@ -34,6 +39,3 @@ func (c *FakeShopV1) RESTClient() rest.Interface {
 	var ret *rest.RESTClient
 	return ret
 }
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2

@@ -9,6 +9,11 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
+// This assertion doesn't compile if the runtime doesn't support generation 2 of
+// generated code. To fix that, generate this file again, with the version of
+// github.com/kubewright/kubewright that go.mod requires.
+const _ = version.Generation2
+
 // FakeShopV1beta1 is the fake of ShopV1beta1Interface.
 type FakeShopV1beta1 struct {
 	*testing.Fake
@@ -24,6 +29,3 @@ func (c *FakeShopV1beta1) RESTClient() rest.Interface {
 	var ret *rest.RESTClient
 	return ret
 }
-
-// This code needs generation 2 of the runtime.
-const _ = version.Generation2
