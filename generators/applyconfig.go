@@ -144,25 +144,26 @@ func (g *applyGen) folder(p *model.ApplyPackage) render.Package {
 // internal is the package of the schema.
 func (g *applyGen) internal() render.Package { return g.pkg.Sub("internal") }
 
-func (g *applyGen) tree() place { return place{g.Dir, g.Package} }
+func (g *applyGen) tree() string { return g.Dir }
 
 // files has no table: which types get a file, and in which folder, follows from
 // [model.Apply] rather than from groups, versions and kinds.
 func (g *applyGen) files(h headers) []render.File {
-	file := func(place, template string, view func() any) render.File {
+	file := func(place, template string, record output.Record, view func() any) render.File {
 		return render.File{
 			Path: filepath.Join(g.Dir, filepath.FromSlash(place)), Package: g.pkg.Sub(path.Dir(place)).Path,
-			Header: h[applyGenName], Template: template, View: view,
+			Header: h.with(applyGenName, record), Template: template, View: view,
 		}
 	}
 	files := []render.File{
-		file("utils.go", "applyconfig/utils.tmpl", func() any { return g.utils() }),
-		file("internal/internal.go", "applyconfig/internal.tmpl",
+		file("utils.go", "applyconfig/utils.tmpl", output.Record{}, func() any { return g.utils() }),
+		file("internal/internal.go", "applyconfig/internal.tmpl", output.Record{},
 			func() any { return schemaView{YAML: g.schema.YAML(), ByJSON: g.byJSON()} }),
 	}
 	for _, p := range g.api.Packages {
 		for _, t := range p.Types {
 			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl",
+				output.Record{Packages: []string{p.Path}, Type: t.TypeName.Name},
 				func() any { return g.view(p, t) }))
 		}
 	}

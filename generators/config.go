@@ -22,13 +22,15 @@ type Config struct {
 	// LintRules are the rules of --lint-rules.
 	LintRules []string
 	// Strict makes input that code-generator accepts, but that has no meaning, an
-	// error rather than a warning, and refuses to overwrite hand-written files.
+	// error rather than a warning, refuses to overwrite hand-written files, and
+	// records in each file what it was made from.
 	Strict bool
 	// HeaderFile is a file with the text for the top of each generated file, "" for
 	// none. The word YEAR in it becomes the current year.
 	HeaderFile string
 	// Prune removes stale files even if the API packages that they were made from exist and
-	// are not among Inputs. Without it such files are an error if Strict is true.
+	// are not among Inputs, or if they don't say what they were made from. Without it the
+	// former are an error if Strict is true, and the latter stay, with a warning.
 	Prune bool
 	// Progress, if not nil, is called when a stage starts.
 	Progress func(stage string)

@@ -29,28 +29,32 @@ func buildConstraint(tag string) string {
 	return "//go:build !" + tag + "\n// +build !" + tag + "\n\n"
 }
 
-// headers is the text above the package clause of generated files, by generator:
-// boilerplate and the generated line.
-type headers map[string]string
+// headers is the text above the package clause of generated files.
+type headers struct {
+	// plain has the boilerplate and the generated line, by generator.
+	plain map[string]string
+	// records is true if the files have records.
+	records bool
+}
 
 // newHeaders reads the boilerplate, from no file if the path is "". As in gengo's
 // GoBoilerplate, the word YEAR becomes the current year (UTC). Files in API packages have a
 // constraint with the build tag.
-func newHeaders(file, tag string) (headers, Problems, error) {
+func newHeaders(file, tag string, records bool) (headers, Problems, error) {
 	boilerplate := ""
 	if file != "" {
 		text, err := output.Read(file)
 		if err != nil {
-			return nil, nil, fmt.Errorf("--go-header-file: %w", err)
+			return headers{}, nil, fmt.Errorf("--go-header-file: %w", err)
 		}
 		if problems := checkBoilerplate(file, text); problems != nil {
-			return nil, problems, nil
+			return headers{}, problems, nil
 		}
 		year := strconv.Itoa(time.Now().UTC().Year())
 		boilerplate = strings.ReplaceAll(text, "YEAR", year)
 	}
 	// Formatted once for all files of a generator; there may be thousands.
-	h := headers{}
+	h := headers{map[string]string{}, records}
 	add := func(names []string, constraint string) error {
 		for _, name := range names {
 			text, err := formatHeader(constraint+boilerplate, generatedLine(name))
@@ -58,14 +62,24 @@ func newHeaders(file, tag string) (headers, Problems, error) {
 				return fmt.Errorf(
 					"--go-header-file: the text of %s can't be above a package clause: %w", file, err)
 			}
-			h[name] = text
+			h.plain[name] = text
 		}
 		return nil
 	}
 	if err := add(append(generatorNames[:], importName), ""); err != nil {
-		return nil, nil, err
+		return headers{}, nil, err
 	}
 	return h, nil, add(helperNames[:], buildConstraint(tag))
+}
+
+// with returns the text for a file with a record, which is below the generated line.
+func (h headers) with(generator string, record output.Record) string {
+	text, line := h.plain[generator], generatedLine(generator)+"\n"
+	if !h.records {
+		return text
+	}
+	below := strings.LastIndex(text, line) + len(line) // the boilerplate may have that line, too
+	return text[:below] + record.String() + text[below:]
 }
 
 // checkBoilerplate reports the first token of boilerplate that is not a comment. go/format

@@ -30,7 +30,7 @@ func (g *helperGen) add(p model.HelperPackage, view func() any) {
 }
 
 // tree is none: the folders belong to the packages.
-func (g *helperGen) tree() place { return place{} }
+func (g *helperGen) tree() string { return "" }
 
 func (g *helperGen) files(h headers) []render.File {
 	var files []render.File
@@ -38,7 +38,7 @@ func (g *helperGen) files(h headers) []render.File {
 		files = append(files, render.File{
 			Path:         shorten(filepath.Join(p.Dir, p.File)),
 			Package:      p.Path,
-			Header:       h[g.name],
+			Header:       h.plain[g.name],
 			Template:     g.template,
 			View:         p.view,
 			NamesImports: true,

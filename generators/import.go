@@ -57,7 +57,7 @@ func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, e
 	if i.dir == "" { // usually a variable that the script forgot to set
 		return nil, nil, errors.New("--apis-dir is empty; leave the flag out for the default")
 	}
-	headers, problems, err := newHeaders(i.HeaderFile, defaultBuildTag)
+	headers, problems, err := newHeaders(i.HeaderFile, defaultBuildTag, false)
 	if err != nil || problems.Fatal() {
 		return nil, problems, err
 	}
@@ -85,7 +85,7 @@ func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, e
 		return nil, problems, nil
 	}
 	problems = append(problems, places.warnings(defs)...)
-	contents, err := renderTypes(places.files(types, headers[importName]))
+	contents, err := renderTypes(places.files(types, headers.plain[importName]))
 	if err != nil {
 		return nil, problems, err
 	}

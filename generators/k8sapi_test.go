@@ -80,7 +80,7 @@ func filesOf(cfg Config, api *model.API) ([]render.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, _, err := newHeaders("", defaultBuildTag)
+	h, _, err := newHeaders("", defaultBuildTag, true)
 	return files(gens, h), err
 }
 

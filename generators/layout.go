@@ -55,7 +55,8 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&l.applyFolder, "applyconfig-dir", "",
 		"the folder for apply configurations (default applyconfiguration in --output-dir)")
 	fs.BoolVar(&l.Prune, "prune", false,
-		"also remove generated files whose API packages exist and are not named")
+		"also remove generated files whose API packages exist and are not named, and those that don't say what "+
+			"they were made from")
 	includedTypesFlag(fs, &l.overrides)
 	l.client.addFlags(fs)
 	l.lister.addFlags(fs)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubewright/kubewright/generators/marker"
 	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/output"
 )
 
 // A stale file is removed if its source is gone: the API package, or the type, tag or flag. It is
@@ -20,53 +19,49 @@ import (
 
 // refusals reports the stale files that are removed only on request (--prune): a problem for
 // each API package, or type, that they were made from.
-func (c *Config) refusals(ctx context.Context, set output.Set, stale []string, api *model.API,
-	trees []place) Problems {
-	if len(stale) == 0 {
-		return nil
-	}
-	origins := newOrigins(set, trees, api)
-	found := origins.of(stale)
-	ofNamed, ofOthers := map[string][]string{}, map[string][]string{}
-	for _, file := range stale {
-		by := ofOthers
-		if slices.ContainsFunc(found[file], origins.isNamed) {
-			by = ofNamed
-		}
-		for _, p := range found[file] {
-			by[p] = append(by[p], file)
+func (c *Config) refusals(ctx context.Context, changes *Changes, api *model.API, trees []string) Problems {
+	byPackage, byType := map[string][]string{}, map[model.TypeName][]string{}
+	for _, file := range changes.Stale {
+		record := changes.Records[file]
+		for _, p := range record.Packages {
+			byPackage[p] = append(byPackage[p], file)
+			name := model.TypeName{Path: p, Name: record.Type}
+			byType[name] = append(byType[name], file)
 		}
 	}
 	var problems Problems
-	for p, files := range ofNamed {
-		if origins.isNamed(p) {
-			problems = append(problems, leftOutTypes(origins.named[p], files)...)
+	for _, p := range api.Packages {
+		if byPackage[p.Path] != nil {
+			problems = append(problems, leftOutTypes(p, byType)...)
+			delete(byPackage, p.Path)
 		}
 	}
-	looked := lookUp(ctx, slices.Sorted(maps.Keys(ofOthers)), trees)
+	if len(byPackage) == 0 {
+		return problems.Sort()
+	}
+	looked := lookUp(ctx, slices.Sorted(maps.Keys(byPackage)), trees)
 	var dirs []string
-	for p := range ofOthers {
-		// A package of generated code isn't an API package.
-		if l := looked[p]; l.Err == nil && (l.Dir == "" || set.Has(l.Dir, "*.go")) {
-			delete(ofOthers, p)
-		} else if l.Dir != "" {
+	for _, l := range looked {
+		if l.Dir != "" {
 			dirs = append(dirs, l.Dir)
 		}
 	}
 	line := c.generateLine(ctx, api, dirs)
-	for p, files := range ofOthers {
-		problems = append(problems, unnamed(p, looked[p], files, line))
+	for p, files := range byPackage {
+		if looked[p] != (model.Looked{}) { // else it is gone
+			problems = append(problems, unnamed(p, looked[p], files, line))
+		}
 	}
 	return problems.Sort()
 }
 
 // lookUp looks packages up in the working directory, and the missing ones in the modules of the
 // output folders: a run may write to a module that it isn't in.
-func lookUp(ctx context.Context, importPaths []string, trees []place) map[string]model.Looked {
+func lookUp(ctx context.Context, importPaths []string, trees []string) map[string]model.Looked {
 	looked := model.LookUp(ctx, "", importPaths)
 	here, err := model.FindModule(ctx, "")
 	for _, tree := range trees {
-		module, treeErr := model.FindModule(ctx, tree.dir)
+		module, treeErr := model.FindModule(ctx, tree)
 		if treeErr != nil || err == nil && module.Dir == here.Dir {
 			continue
 		}
@@ -81,14 +76,13 @@ func lookUp(ctx context.Context, importPaths []string, trees []place) map[string
 
 // leftOutTypes reports the types of a package that files were made from, and that exist only in
 // files that the go command leaves out, one problem for each of these.
-func leftOutTypes(p *model.Package, files []string) Problems {
-	made := map[string][]string{} // by the file that has the type
-	types := map[string][]model.LeftOutType{}
+func leftOutTypes(p *model.Package, made map[model.TypeName][]string) Problems {
+	// Both are by the file that has the types.
+	files, types := map[string][]string{}, map[string][]model.LeftOutType{}
 	for _, t := range p.LeftOut() {
-		of := slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !nameOf(file, t.Name) })
-		if len(of) > 0 {
+		if of := made[model.TypeName{Path: p.Path, Name: t.Name}]; len(of) > 0 {
 			in := t.Pos.Filename
-			made[in], types[in] = append(made[in], of...), append(types[in], t)
+			files[in], types[in] = append(files[in], of...), append(types[in], t)
 		}
 	}
 	var problems Problems
@@ -97,19 +91,21 @@ func leftOutTypes(p *model.Package, files []string) Problems {
 		if n := len(types) - 1; n > 0 {
 			what = fmt.Sprintf("%s and %s are", types[0].Name, countOf(n, "other type"))
 		}
-		slices.Sort(made[in])
-		made[in] = slices.Compact(made[in])
 		problems = append(problems, marker.Problem{Pos: types[0].Pos, Message: fmt.Sprintf(
 			"%s only in this file, which the go command leaves out: %s; change that, or --prune removes %s",
-			what, types[0].Why, filesOr(made[in]))})
+			what, types[0].Why, filesOr(files[in]))})
 	}
 	return problems
 }
 
-// nameOf reports whether a generated file has a name that it could have for a type.
-func nameOf(file, typeName string) bool {
-	base := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(file), ".go"), "fake_")
-	return strings.HasPrefix(base+"_", strings.ToLower(typeName)+"_")
+// unrecorded warns of generated files that stay because they have no record.
+func unrecorded(files []string) Problems {
+	if len(files) == 0 {
+		return nil
+	}
+	return Problems{{Warning: true, Pos: token.Position{Filename: commonFolder(files)}, Message: fmt.Sprintf(
+		"not made by this run, but kept, as no line // Source: says what it was made from; --prune removes %s",
+		filesOr(files))}}
 }
 
 // unnamed is the problem of files made from an API package that isn't named. line is the advice

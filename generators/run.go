@@ -46,7 +46,7 @@ const (
 // Plan is safe for concurrent use. Concurrent calls may also call Config.Progress concurrently.
 func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	cfg.progress(StageLoad)
-	headers, problems, err := newHeaders(cfg.HeaderFile, cfg.buildTag())
+	headers, problems, err := newHeaders(cfg.HeaderFile, cfg.buildTag(), cfg.Strict)
 	if err != nil || problems.Fatal() {
 		return nil, problems, err
 	}
@@ -77,12 +77,9 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	set := output.Set{
 		Files: contents, Roots: treeRoots(),
 		Headers: generatedLines(generatorNames[:]), Replaceable: generatedLines(cfg.replaceable()),
-		KeepOthers: cfg.Strict, Folders: cfg.folders(),
+		KeepOthers: cfg.Strict, Folders: cfg.folders(), RemoveUnrecorded: cfg.Prune,
 	}
-	trees := cfg.trees(gens, set, api)
-	for _, tree := range trees {
-		set.Trees = append(set.Trees, tree.dir)
-	}
+	set.Trees = cfg.trees(gens, set, api)
 	changes, err := set.Compare()
 	if changes != nil {
 		problems = append(problems, cfg.orphanWarnings(set, changes.Stale, api)...)
@@ -90,8 +87,9 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	if err != nil || !cfg.Strict { // the compatible binaries remove nothing
 		return changes, problems, err
 	}
+	problems = append(problems, unrecorded(changes.Unrecorded)...)
 	if !cfg.Prune {
-		problems = append(problems, cfg.refusals(ctx, set, changes.Stale, api, trees)...)
+		problems = append(problems, cfg.refusals(ctx, changes, api, set.Trees)...)
 	}
 	if problems.Fatal() {
 		return nil, problems, nil
@@ -141,9 +139,9 @@ type generator interface {
 	// files lists the files; their views are built when they are rendered.
 	files(headers) []render.File
 	// tree is the folder that belongs to this generator: a generated file in it
-	// that the generator doesn't list is stale. It has no dir for generators that write
+	// that the generator doesn't list is stale. It is "" for generators that write
 	// into the folders of others.
-	tree() place
+	tree() string
 }
 
 // generators returns the generators that the options select.
@@ -189,46 +187,46 @@ func (c *Config) generators(api *model.API) ([]generator, error) {
 func (c *Config) hasClients(api *model.API) bool { return !c.Strict || len(api.Groups) > 0 }
 
 // trees are the output folders of the generators. If there is no client to generate, the folders of
-// clients may belong to a run for other packages. They are included only if a file in them imports
-// a package of this run: its tags are gone, so the file is stale.
-func (c *Config) trees(gens []generator, set output.Set, api *model.API) []place {
-	var trees []place
+// clients may belong to a run for other packages. They are included only if a file in them was made
+// from a package of this run: its tags are gone, so the file is stale.
+func (c *Config) trees(gens []generator, set output.Set, api *model.API) []string {
+	var trees []string
 	for _, gen := range gens {
-		if tree := gen.tree(); tree.dir != "" {
+		if tree := gen.tree(); tree != "" {
 			trees = append(trees, tree)
 		}
 	}
 	if c.hasClients(api) {
 		return trees
 	}
-	var idle []place
+	var idle []string
 	if c.Client != nil {
-		idle = append(idle, place{c.Client.Dir, c.Client.Package})
+		idle = append(idle, c.Client.Dir)
 	}
 	if c.Lister != nil {
-		idle = append(idle, place{c.Lister.Dir, c.Lister.Package})
+		idle = append(idle, c.Lister.Dir)
 	}
 	if c.Informer != nil {
-		dir, pkg := c.Informer.output(false)
-		idle = append(idle, place{dir, pkg})
+		dir, _ := c.Informer.output(false)
+		idle = append(idle, dir)
 	}
 	if c.Apply != nil && len(api.Apply.Packages) == 0 {
-		idle = append(idle, place{c.Apply.Dir, c.Apply.Package})
+		idle = append(idle, c.Apply.Dir)
 	}
-	packages := importPaths(api)
-	if slices.ContainsFunc(idle, func(tree place) bool { return set.AnyImports(tree.dir, packages) }) {
-		trees = append(trees, idle...)
+	for _, tree := range idle {
+		for record := range set.Records(tree) {
+			if record != nil && madeFrom(record, api) {
+				return append(trees, idle...)
+			}
+		}
 	}
 	return trees
 }
 
-// importPaths are those of the API packages.
-func importPaths(api *model.API) []string {
-	var paths []string
-	for _, p := range api.Packages {
-		paths = append(paths, p.Path)
-	}
-	return paths
+// madeFrom reports whether a record names a package of the API.
+func madeFrom(record *output.Record, api *model.API) bool {
+	return slices.ContainsFunc(api.Packages,
+		func(p *model.Package) bool { return slices.Contains(record.Packages, p.Path) })
 }
 
 // files lists the files of all generators.
@@ -264,20 +262,29 @@ func renderFiles(files []render.File) (map[string][]byte, error) {
 // one day it won't compile. What the run removes isn't worth a warning.
 func (c *Config) orphanWarnings(set output.Set, stale []string, api *model.API) Problems {
 	var problems Problems
-	packages := importPaths(api)
 	for _, o := range c.orphans {
 		removed := slices.ContainsFunc(stale, func(file string) bool {
 			return strings.HasPrefix(file, filepath.Clean(o.dir)+string(filepath.Separator))
 		})
-		// Output that imports none of these packages belongs to a run for others.
 		if !removed && !slices.Contains(set.Trees, o.dir) && set.Has(o.dir, o.file) &&
-			set.AnyImports(o.dir, packages) {
+			ownOutput(set, o.dir, api) {
 			problems = append(problems, marker.Problem{Warning: true,
 				Message: fmt.Sprintf("%s has %s that this run doesn't update; %s, or remove it", o.dir,
 					o.content, o.remedy)})
 		}
 	}
 	return problems
+}
+
+// ownOutput reports whether a run for these packages, though with other flags, may have written to a
+// folder: without a record, a file may be from any run.
+func ownOutput(set output.Set, dir string, api *model.API) bool {
+	for record := range set.Records(dir) {
+		if record == nil || madeFrom(record, api) {
+			return true
+		}
+	}
+	return false
 }
 
 // expansionWarnings warns of hand-written expansions of stale files, which don't compile

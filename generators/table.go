@@ -52,7 +52,7 @@ type folderTree struct {
 	groupFolder func(*model.Group) string
 }
 
-func (t *folderTree) tree() place { return place{t.dir, t.pkg.Path} }
+func (t *folderTree) tree() string { return t.dir }
 
 // selectKinds picks the packages and kinds that the generator has output for.
 func (t *folderTree) selectKinds(api *model.API, wanted func(*model.Package) bool,
@@ -87,7 +87,7 @@ func (t *folderTree) expand(table []row, h headers) []render.File {
 			files = append(files, render.File{
 				Path:     filepath.Join(t.dir, filepath.FromSlash(file)),
 				Package:  t.pkg.Sub(path.Dir(file)).Path,
-				Header:   h[t.generator],
+				Header:   h.with(t.generator, t.record(at)),
 				Template: r.template,
 				View:     func() any { return r.view(at) },
 				Reserved: t.reserved(at),
@@ -121,6 +121,25 @@ func (t *folderTree) scopes(pattern string) []scope {
 		scopes = append(scopes, scope{})
 	}
 	return scopes
+}
+
+// record is the record of a file for a scope.
+func (t *folderTree) record(at scope) output.Record {
+	var record output.Record
+	switch {
+	case at.kind != nil:
+		record.Type = at.kind.Name
+		fallthrough
+	case at.version != nil:
+		record.Packages = []string{at.version.Package.Path}
+	case at.group != nil:
+		for _, v := range t.versions {
+			if v.Group == at.group {
+				record.Packages = append(record.Packages, v.Package.Path)
+			}
+		}
+	}
+	return record
 }
 
 // fill returns a path of the table for a scope.

@@ -16,11 +16,14 @@ configurations if --with-applyconfig is given.
 
 Packages are named as for the go command: ./apis/... or import paths. The output
 goes to pkg/client in the module's root, unless --output-dir or one of the other
--dir flags says otherwise. Files that are up to date are not touched. Generated
+-dir flags says otherwise. Files that are up to date are not touched.
+
+Each file says below its header what it was made from (// Source:). Generated
 files in the output folders whose API package, type, tag or flag is gone are
 removed and listed. If their package exists and isn't named, or their type is in
 a file that the go command leaves out, it is an error; --prune removes them.
-So a run names all packages that share an output folder.
+So a run names all packages that share an output folder. Files that don't say
+what they were made from stay, with a warning; --prune removes them, too.
 
 If anything is wrong with the input, each problem is reported on a line of its
 own as file:line:col: message, nothing is written, and the exit status is 2.`,

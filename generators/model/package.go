@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -70,21 +69,4 @@ func whyLeftOut(name string) string {
 		return "its name begins with " + name[:1]
 	}
 	return "build constraints exclude it"
-}
-
-// Imports returns the import paths in the package's files, except those in generated files that
-// weren't parsed. It has duplicates.
-func (p *Package) Imports() []string {
-	var paths []string
-	for _, f := range p.src.files {
-		if f.syntax == nil {
-			continue
-		}
-		for _, spec := range f.syntax.Imports {
-			if path, err := strconv.Unquote(spec.Path.Value); err == nil {
-				paths = append(paths, path)
-			}
-		}
-	}
-	return paths
 }

@@ -14,7 +14,7 @@ func TestDiff(t *testing.T) {
 	t.Chdir(dir)
 	put(t, dir, map[string]string{
 		"out/a.go": "1\n2\n3\n", "out/b.go": "1\r\n2\r\n", "out/c.go": "1\r\n2\n3\r\n", "out/d.go": "1\n2",
-		"out/stale.go": header + "\npackage out\n",
+		"out/stale.go": header + "\n" + Record{}.String() + "\npackage out\n",
 	})
 	s := set(".", map[string]string{
 		"out/a.go": "1\n2\nthree\n", "out/b.go": "1\n2\n", "out/c.go": "1\n3\n", "out/d.go": "1\n2\n",

@@ -20,7 +20,7 @@ func Example() {
 	file, stale := filepath.Join(dir, "oven.go"), filepath.Join(dir, "mixer.go")
 	for name, text := range map[string]string{
 		file:  header + "\n\npackage shop\n\nconst Ovens = 1\n",
-		stale: header + "\n\npackage shop\n",
+		stale: header + "\n" + output.Record{Packages: []string{"example.com/shop"}}.String() + "\npackage shop\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			fmt.Println(err)

@@ -18,8 +18,10 @@ type Set struct {
 	// Files maps paths, which may be relative to the working directory, to contents.
 	Files map[string][]byte
 	// Trees are the folders that belong to this run alone: generated files in them
-	// that are not in Files are stale.
+	// that are not in Files are stale if they have a record.
 	Trees []string
+	// RemoveUnrecorded makes those without a record stale, too.
+	RemoveUnrecorded bool
 	// Roots are sets of names. A folder that has all names of one of them is the root
 	// of a tree. If it is inside a tree of this run and has no file of this run, it
 	// belongs to another run, and nothing in it is stale.
@@ -43,6 +45,10 @@ type Plan struct {
 	set Set // for Apply and WriteDiff
 	// Changed are the files to write, Stale those to remove, both sorted by path.
 	Changed, Stale []string
+	// Records are those of the stale files, nil for files without one.
+	Records map[string]*Record
+	// Unrecorded are the files that would be stale if they had a record, sorted by path.
+	Unrecorded []string
 	// LineEnds are those of Changed that differ from the disk in their line ends only,
 	// sorted, too.
 	LineEnds []string
@@ -74,7 +80,7 @@ func (s Set) Compare() (*Plan, error) {
 		return nil, err
 	}
 	// In the order of paths, so that the error about a hand-written file is always the same.
-	p := &Plan{set: s, old: map[string][]byte{}}
+	p := &Plan{set: s, Records: map[string]*Record{}, old: map[string][]byte{}}
 	for i, path := range paths {
 		if exists[i] && bytes.Equal(olds[i], s.Files[path]) {
 			p.Unchanged++
@@ -86,7 +92,7 @@ func (s Set) Compare() (*Plan, error) {
 			if sameButLineEnds(olds[i], s.Files[path]) {
 				p.LineEnds = append(p.LineEnds, path)
 			}
-			header := func(text []byte) string { return s.header(bytes.NewReader(text), s.Replaceable...) }
+			header := func(text []byte) string { return s.head(bytes.NewReader(text), s.Replaceable...).header }
 			if s.KeepOthers && header(olds[i]) == "" {
 				return nil, fmt.Errorf(
 					"%s was not generated: there is no line %q above its package clause; move it or remove it",

@@ -1,12 +1,9 @@
 package output
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,12 +42,16 @@ func (p *Plan) findStale() error {
 			case isTemporary(d.Name()):
 				p.leftovers = append(p.leftovers, path)
 			case strings.HasSuffix(path, ".go") && !wanted[resolve(path)]:
-				generated, err := p.set.isGeneratedFile(path)
-				if err != nil {
+				h, err := p.set.headOf(path)
+				switch {
+				case err != nil:
 					return err
-				}
-				if generated {
+				case h.header == "":
+				case h.record == nil && !p.set.RemoveUnrecorded:
+					p.Unrecorded = append(p.Unrecorded, path)
+				default:
 					p.Stale = append(p.Stale, path)
+					p.Records[path] = h.record
 				}
 			}
 			return nil
@@ -60,8 +61,10 @@ func (p *Plan) findStale() error {
 		}
 	}
 	// Trees may contain each other.
-	slices.Sort(p.Stale)
-	p.Stale = slices.Compact(p.Stale)
+	for _, files := range []*[]string{&p.Stale, &p.Unrecorded} {
+		slices.Sort(*files)
+		*files = slices.Compact(*files)
+	}
 	return nil
 }
 
@@ -106,43 +109,4 @@ func (p *Plan) isRoot(dir string) bool {
 // foreign reports whether a folder is a vendor folder or the root of another module.
 func foreign(dir string) bool {
 	return filepath.Base(dir) == "vendor" || Exists(filepath.Join(dir, "go.mod"))
-}
-
-// Has reports whether a folder has a generated file, with one of the set's headers, whose path
-// matches a pattern.
-func (s Set) Has(dir, pattern string) bool {
-	names, err := fs.Glob(os.DirFS(dir), pattern)
-	return err == nil && slices.ContainsFunc(names, func(name string) bool {
-		generated, err := s.isGeneratedFile(filepath.Join(dir, filepath.FromSlash(name)))
-		return err == nil && generated
-	})
-}
-
-// isGeneratedFile reports whether a file on the disk has one of the set's headers.
-func (s Set) isGeneratedFile(path string) (bool, error) {
-	if !IsFile(path) {
-		return false, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	return s.header(f) != "", nil
-}
-
-// header returns the line before the package clause of the file that is one of the set's headers,
-// or one of the others, "" if there is none.
-func (s Set) header(file io.Reader, others ...string) string {
-	// Only the start of the file is read, which in a big tree saves most of the time.
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		line := lines.Text()
-		if slices.Contains(s.Headers, line) || slices.Contains(others, line) {
-			return line
-		}
-		if strings.HasPrefix(line, "package ") {
-			return ""
-		}
-	}
-	return "" // a line that is too long for a header, or no Go file
 }
