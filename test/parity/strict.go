@@ -78,8 +78,8 @@ func (r *run) strictRow(row row, ours, theirs *scratch) (string, error) {
 		errors.Join(failed...)
 }
 
-// removed returns the changes of the API that kubewright makes to a row, in apidiff's words: configurations of
-// types that encode themselves, which the four binaries generate as upstream's do.
+// removed returns the changes of the API that kubewright makes to a row, in apidiff's words: configurations
+// of types that encode themselves, which the four binaries generate as upstream's do.
 func (r *run) removed(row string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(r.here, "testdata", "removed.txt"))
 	var changes []string
