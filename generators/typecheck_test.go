@@ -27,7 +27,7 @@ var imported = []string{
 	"k8s.io/client-go/tools/cache", "sigs.k8s.io/structured-merge-diff/v6/typed",
 	"github.com/kubewright/kubewright/runtime/client/apply",
 	"github.com/kubewright/kubewright/runtime/client/fake",
-	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/informer",
+	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/gen/informer",
 	"github.com/kubewright/kubewright/runtime/lister", "github.com/kubewright/kubewright/runtime/version",
 	"github.com/kubewright/kubewright/runtime/view", "io",
 	// those of random API types

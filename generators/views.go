@@ -54,7 +54,7 @@ func packages() map[string]render.Package {
 		"client":     at(runtimePath + "client"),
 		"clientfake": {Path: runtimePath + "client/fake", Alias: "clientfake"},
 		"factories":  {Path: runtimePath + "factory", Alias: "factories"},
-		"informers":  {Path: runtimePath + "informer", Alias: "informers"},
+		"informers":  {Path: runtimePath + "gen/informer", Alias: "informers"},
 		"listers":    {Path: runtimePath + "lister", Alias: "listers"},
 		"version":    at(runtimePath + "version"),
 		"view":       at(viewPath),

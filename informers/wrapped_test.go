@@ -17,6 +17,7 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	shopv1 "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1"
 	"github.com/kubewright/kubewright/informers/dynamicinformer"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -66,9 +67,9 @@ func TestWrappedClients(t *testing.T) {
 		"the client of a resource": func(config *rest.Config) cache.SharedIndexInformer {
 			client := metadata.NewForConfigOrDie(config)
 			wrapped := labelling{client}.Resource(bakeries).Namespace("ns")
-			return informer.NewShared[*metav1.PartialObjectMetadata](
-				func() informer.ResourceClient[*metav1.PartialObjectMetadataList] { return wrapped },
-				informer.Options{Client: client})
+			return gen.NewShared[*metav1.PartialObjectMetadata](
+				func() gen.ResourceClient[*metav1.PartialObjectMetadataList] { return wrapped },
+				gen.Options{Client: client})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

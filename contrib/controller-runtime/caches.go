@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	kwprometheus "github.com/kubewright/kubewright/contrib/prometheus"
+	kwcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -157,7 +158,7 @@ func (o Options) validate() error {
 	if o.ListsAtOnce < 0 || o.ListBudget < 0 {
 		return fmt.Errorf("ListsAtOnce is %d and ListBudget %d: zero is no limit", o.ListsAtOnce, o.ListBudget)
 	}
-	unused := informer.New(&toolscache.ListWatch{}, nil, toolscache.SharedIndexInformerOptions{})
+	unused := kwcache.NewSharedIndexInformer(&toolscache.ListWatch{}, nil, 0, nil)
 	return informer.Configure(unused, o.Tuning)
 }
 
@@ -167,7 +168,7 @@ func (c *Caches) newInformer(
 	scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object,
 	opts toolscache.SharedIndexInformerOptions,
 ) toolscache.SharedIndexInformer {
-	i := informer.New(listwatch.Streamed(lw, scheme), obj, opts)
+	i := kwcache.NewSharedIndexInformerWithOptions(listwatch.Streamed(lw, scheme), obj, opts)
 	// An informer of a type that isn't a pointer never streams, and returns an error here.
 	_ = informer.SetDecoding(i, c.decoding)
 	if err := informer.Configure(i, c.options.Tuning); err != nil {

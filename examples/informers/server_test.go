@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 

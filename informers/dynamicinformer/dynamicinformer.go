@@ -1,6 +1,7 @@
 // Package dynamicinformer has client-go's dynamic informers on this runtime, under the names of
 // k8s.io/client-go/dynamic/dynamicinformer: a program moves by the import path. They are informers of
-// *unstructured.Unstructured, and informer.Typed returns them as typed informers.
+// *unstructured.Unstructured, and NewTypedSharedIndexInformer of runtime/cache returns them as typed
+// informers.
 //
 // Functions of packages informer and factory that accept generated informers and factories accept these,
 // too, except [factory.TweakListOptions]: it finds informers by Go type, and the key of these informers is
@@ -23,7 +24,7 @@ import (
 
 	"github.com/kubewright/kubewright/informers/internal/resources"
 	"github.com/kubewright/kubewright/runtime/factory"
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
 // DynamicSharedInformerFactory makes and runs dynamic informers. It is client-go's interface. The methods of

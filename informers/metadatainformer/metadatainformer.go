@@ -22,7 +22,7 @@ import (
 
 	"github.com/kubewright/kubewright/informers/internal/resources"
 	"github.com/kubewright/kubewright/runtime/factory"
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
 // SharedInformerFactory makes and runs metadata informers. It is client-go's interface. The methods of the

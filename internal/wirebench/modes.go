@@ -14,6 +14,7 @@ import (
 
 	kwcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/client"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -90,7 +91,7 @@ func addModes[V any, T interface {
 	} {
 		own[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
 			c := of(config)
-			i := informer.NewShared[T, L](func() informer.ResourceClient[L] { return c }, informer.Options{})
+			i := gen.NewShared[T, L](func() gen.ResourceClient[L] { return c }, gen.Options{})
 			return decodingWith(i, decoding)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/factory"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -60,9 +61,9 @@ func TestDecoding(t *testing.T) {
 				}
 			}
 			i := f.InformerFor(&corev1.ConfigMap{}, func(any, time.Duration) cache.SharedIndexInformer {
-				return informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
+				return gen.NewShared[*corev1.ConfigMap](func() gen.ResourceClient[*corev1.ConfigMapList] {
 					return c
-				}, informer.Options{Client: c})
+				}, gen.Options{Client: c})
 			})
 			run(t, f)
 			obj, _, _ := i.GetStore().GetByKey("one/a")

@@ -10,9 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
@@ -43,7 +44,8 @@ func For[T interface {
 	cache.Object
 	runtime.Object
 }, L runtime.Object](f any, c interface {
-	informer.ResourceClient[L]
+	List(ctx context.Context, opts metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
 	Resource() schema.GroupVersionResource
 }) (*Access[cache.TypedSharedIndexInformer[T], lister.Embedding[T]], error) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/factory"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/lister"
@@ -102,9 +103,9 @@ func TestIdentityIsInherited(t *testing.T) {
 		f.informers.SetInformerName(name)
 		ctx, cancel := context.WithCancel(t.Context())
 		named := func(c *clientset, resync time.Duration) cache.SharedIndexInformer {
-			return informer.NewShared[*corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] {
+			return gen.NewShared[*corev1.Secret](func() gen.ResourceClient[*corev1.SecretList] {
 				return client[*corev1.SecretList]{c, &corev1.SecretList{}}
-			}, informer.Options{Client: c, InformerName: name,
+			}, gen.Options{Client: c, InformerName: name,
 				Resource: corev1.SchemeGroupVersion.WithResource("secrets")})
 		}
 		for range 3 {
@@ -170,9 +171,9 @@ func TestWaitForSyncSaysWhy(t *testing.T) {
 }
 
 func forbidden(*clientset, time.Duration) cache.SharedIndexInformer {
-	return informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
+	return gen.NewShared[*corev1.ConfigMap](func() gen.ResourceClient[*corev1.ConfigMapList] {
 		return refusing{}
-	}, informer.Options{Client: &clientset{}})
+	}, gen.Options{Client: &clientset{}})
 }
 
 type refusing struct{ client[*corev1.ConfigMapList] }

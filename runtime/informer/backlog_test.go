@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
 // TestBacklog blocks one handler, and checks that another one continues and that the backlog is the number of

@@ -16,7 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/informer"
+	kwcache "github.com/kubewright/kubewright/runtime/cache"
+	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
 // feed is a lister-watcher that lists given objects and then delivers events as fast as they are received,
@@ -88,7 +89,7 @@ func (c typedFeed) Watch(_ context.Context, opts metav1.ListOptions) (watch.Inte
 
 // facade returns an informer of runtime/cache's NewSharedIndexInformer.
 func (f *feed) facade() cache.SharedIndexInformer {
-	return informer.New(f, &configMap{}, cache.SharedIndexInformerOptions{})
+	return kwcache.NewSharedIndexInformerWithOptions(f, &configMap{}, cache.SharedIndexInformerOptions{})
 }
 
 func (f *feed) theirs() cache.SharedIndexInformer {

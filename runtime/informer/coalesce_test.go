@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -40,7 +41,7 @@ func TestCoalescing(t *testing.T) {
 				s := newServer()
 				s.put("a")
 				s.put("b")
-				i := s.ours(informer.Options{})
+				i := s.ours(gen.Options{})
 				handler := &recorder{}
 				r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
 					informer.HandlerOptions{Coalesce: true}))
@@ -71,7 +72,7 @@ func TestCoalescedSync(t *testing.T) {
 		s := newServer()
 		s.put("a")
 		s.put("b")
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		gate := make(chan struct{})
 		handler := &recorder{before: func(string) { <-gate }}
 		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
@@ -104,7 +105,7 @@ func TestCoalescedSyncByDeletion(t *testing.T) {
 		s := newServer()
 		s.put("a")
 		s.put("b")
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		gate := make(chan struct{})
 		handler := &recorder{before: func(string) { <-gate }}
 		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
@@ -126,7 +127,7 @@ func TestCoalescedBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const keys, changes = 50, 5000
 		s := newServer()
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		gate := make(chan struct{})
 		handler := &recorder{before: func(string) { <-gate }}
 		r := must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,

@@ -3,7 +3,6 @@ package informer
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"reflect"
 
@@ -18,21 +17,40 @@ import (
 // Objects are shared with the cache and must not be modified. All of them are of
 // type T: the informer refuses an object of another type that comes from a list, an
 // event, a transform or a write to its indexer.
-type Core[T cache.Object] struct{ shared *shared[cache.ObjectName] }
+type Core[T cache.Object] struct{ core core }
+
+// core is the untyped informer behind a generated one. Its methods are documented at those of [Core].
+type core interface {
+	reporter
+	adder
+	// ObjectType returns the type of all objects.
+	ObjectType() reflect.Type
+	Get(name cache.ObjectName) (obj any, ok bool)
+	List() []any
+	All() iter.Seq2[cache.ObjectName, any]
+	Snapshot() (resourceVersion string, objects iter.Seq2[cache.ObjectName, any])
+	Events(ctx context.Context) iter.Seq[Event[any]]
+	AddIndexes(functions map[string]func(any) []string) error
+	// IndexField is the function IndexField.
+	IndexField(field string, values func(any) []string) error
+	SetTransform(transform cache.TransformFunc) error
+}
 
 // CoreOf returns the core of a generated informer of objects of type T. ok is false if
 // the informer is of another type or was not made by generated code.
 func CoreOf[T cache.Object](i cache.SharedInformer) (core Core[T], ok bool) {
-	s, ok := shell.As[*shared[cache.ObjectName]](i)
-	if !ok || s.core.config.keys.Type != reflect.TypeFor[T]() {
+	untyped, ok := coreOf(i)
+	if !ok || untyped.ObjectType() != reflect.TypeFor[T]() {
 		return core, false
 	}
-	return Core[T]{s}, true
+	return Core[T]{untyped}, true
 }
+
+func coreOf(i cache.SharedInformer) (core, bool) { return shell.As[core](i) }
 
 // Get returns the object with that name; ok is false if there is none.
 func (c Core[T]) Get(name cache.ObjectName) (obj T, ok bool) {
-	cached, ok := c.shared.core.store.Get(name)
+	cached, ok := c.core.Get(name)
 	if ok {
 		obj = cached.(T)
 	}
@@ -41,8 +59,12 @@ func (c Core[T]) Get(name cache.ObjectName) (obj T, ok bool) {
 
 // List returns every object, in no particular order.
 func (c Core[T]) List() []T {
-	list, _ := typedObjects[T](c.shared.core.store.List(), nil)
-	return list
+	list := c.core.List()
+	typed := make([]T, len(list))
+	for n, obj := range list {
+		typed[n] = obj.(T)
+	}
+	return typed
 }
 
 // All yields every object by its name, in no particular order. It shows the cache as
@@ -50,7 +72,7 @@ func (c Core[T]) List() []T {
 // loop.
 func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 	return func(yield func(cache.ObjectName, T) bool) {
-		for name, obj := range c.shared.core.store.All() {
+		for name, obj := range c.core.All() {
 			if !yield(name, obj.(T)) {
 				return
 			}
@@ -62,9 +84,9 @@ func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 // reflect, which is "" before the first list. objects may be iterated any number of times. While it is
 // referenced, objects that the cache has replaced or deleted since stay in memory.
 func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.ObjectName, T]) {
-	s := c.shared.core.store.Snapshot()
-	return s.ResourceVersion(), func(yield func(cache.ObjectName, T) bool) {
-		for name, obj := range s.All() {
+	resourceVersion, all := c.core.Snapshot()
+	return resourceVersion, func(yield func(cache.ObjectName, T) bool) {
+		for name, obj := range all {
 			if !yield(name, obj.(T)) {
 				return
 			}
@@ -89,7 +111,7 @@ func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Obj
 // last two. Each range statement registers anew, and several loops may run at a time.
 func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 	return func(yield func(Event[T]) bool) {
-		for e := range c.shared.core.events(ctx) {
+		for e := range c.core.Events(ctx) {
 			// Only updates have an old object, and Synced has no object.
 			object, _ := e.Object.(T)
 			old, _ := e.Old.(T)
@@ -107,10 +129,10 @@ func (c Core[T]) AddEventHandler(
 	handler cache.TypedResourceEventHandler[T], options HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
-		return nil, fmt.Errorf("add a handler to the %s: %w", c.shared.core.config.name, errNilHandler)
+		return c.core.AddHandler(nil, options)
 	}
-	options.Name = cmp.Or(options.Name, handlerName(handler))
-	return c.shared.AddHandler(&typedHandler[T]{handler}, options)
+	options.Name = cmp.Or(options.Name, shell.HandlerName(handler))
+	return c.core.AddHandler(&shell.TypedHandler[T]{Handler: handler}, options)
 }
 
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an
@@ -118,9 +140,11 @@ func (c Core[T]) AddEventHandler(
 // none, one or several. They must be deterministic and safe for concurrent use, and must not call the
 // informer.
 func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
-	return c.shared.core.beforeStop(func() error {
-		return c.shared.core.store.AddIndexes(untypedIndexes(indexes))
-	})
+	untyped := make(map[string]func(any) []string, len(indexes))
+	for name, values := range indexes {
+		untyped[name] = untypedIndex(values)
+	}
+	return c.core.AddIndexes(untyped)
 }
 
 // SetTransform makes the informer pass every object to transform before it is stored. transform owns the
@@ -139,10 +163,10 @@ func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
 // SetTransform returns an error after the start.
 func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 	if transform == nil {
-		return c.shared.core.SetTransform(nil)
+		return c.core.SetTransform(nil)
 	}
-	return c.shared.core.SetTransform(func(obj any) (any, error) { return transform(obj.(T)) })
+	return c.core.SetTransform(func(obj any) (any, error) { return transform(obj.(T)) })
 }
 
 // Status returns the state of the informer.
-func (c Core[T]) Status() Status { return c.shared.core.Status() }
+func (c Core[T]) Status() Status { return c.core.Status() }

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -15,7 +16,7 @@ func TestCoreRefusesOtherTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.put("listed")
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		err := i.SetTransform(func(obj any) (any, error) {
 			return &metav1.PartialObjectMetadata{ObjectMeta: obj.(*configMap).ObjectMeta}, nil
 		})

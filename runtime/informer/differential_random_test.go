@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
 func TestSameCallsAsClientGoAtRandom(t *testing.T) {

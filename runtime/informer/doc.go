@@ -1,29 +1,6 @@
 // Package informer keeps a copy of a collection on a server and reports every change to handlers.
-// docs/concepts.md describes what it promises and what a handler may do; this page describes how it works.
-//
-// # From the server to a handler
-//
-//	listwatch ──> reflector ──> sink ──> deltafifo ──> writer ──> store
-//	(decoding)    (lists,       (transform,             │
-//	               watches)      key)                   └────> change log ──> handler, handler, ...
-//
-// The reflector runs on a goroutine of its own. It reads each watch event, which listwatch decodes on that
-// goroutine, and gives it to the sink, which transforms the object, computes its key and appends a delta to
-// the queue. Appending never blocks, so nothing behind the queue slows down reading from the server.
-//
-// An informer of a part ([Shard]) has a group of feeds in place of the reflector: package feeds reads each
-// range of hashes by a reflector of its own, as ranges come and go.
-//
-// The writer runs on the goroutine of RunWithContext. It pops everything from the queue, applies it to the
-// store, and appends what changed to the change log. A node of the log is a single change or a batch: the
-// changes that were applied together, up to 512, or a whole list, resync or snapshot.
-//
-// Each handler reads the log through a cursor of its own. The writer wakes it; a goroutine, which exists only
-// while there is something to read, then calls OnAdd, OnUpdate or OnDelete. So a slow handler delays neither
-// the store nor other handlers. The number of goroutines of an idle informer doesn't depend on how many
-// handlers it has: there is one for the reflector and one for the writer; over a REST client, one for
-// client-go's watcher, which is kept to end the response; and one each for resyncs and for the mutation
-// detector, if they are on.
+// docs/concepts.md describes what it promises and what a handler may do. Package runtime/internal/engine does
+// the work, and its page describes how; this package declares what programs use of it.
 //
 // # Who may change an object
 //
@@ -38,37 +15,6 @@
 // list.
 // [Tuning] can sample objects to find code that changes them; KUBE_CACHE_MUTATION_DETECTOR=true checks all
 // that arrive from the server, for some minutes each.
-//
-// # Where memory is bounded
-//
-//   - A list is collected into the store's next content, beside the current one; generated informers decode
-//     it item by item. A [listwatch.Limiter] bounds how many lists, or how many of their bytes, are in
-//     flight.
-//   - The queue has no bound, but its consumer never waits for a handler. Its two buffers are dropped when
-//     they stay far larger than the batches.
-//   - The log keeps what the slowest handler has not read yet, once for all handlers. It has no bound. A
-//     handler that was added with Coalesce reads the log at once and keeps at most one entry for each object
-//     instead. [StatusOf] shows every backlog.
-//   - A cursor keeps at most one partly read node: up to 512 changes, or a whole list.
-//
-// docs/memory.md has the complete table.
-//
-// # Locks
-//
-// informer.mu guards the state, the settings and the list of handlers. informer.joining is held by the writer
-// while the store and the log change together, and by a handler that joins: it reads a snapshot and takes its
-// place in the log with no change in between.
-//
-// The order is joining, then mu, then the store's own locks. Whoever holds mu waits for nobody, so index
-// functions, which the writer calls while it holds joining, may ask for the informer's state. The reflector
-// takes mu alone, to check whether a resync is due. The other locks come last. The lock of the waiters may be
-// held while the store is read, and while the state of a [Part] is, under the part's lock and that of its
-// group of feeds. No other lock is taken under the locks of coalescers, of the mutation detector (taken under
-// joining), of the reflector's health or of the indexer's functions.
-//
-// No lock that a method takes is held while a handler, a transform, a tweak of list options, a watch error
-// handler or OnMutation runs, so all of these may call the informer. Index functions may read the cache, but
-// must not write to it, or add handlers or indexes.
 //
 // # Notifications
 //
@@ -112,14 +58,9 @@
 //
 // # Types
 //
-// Inside the runtime, objects are of type any, and the code is compiled once for each type of key. The type
-// informer does the work. shared adapts it to client-go's [cache.SharedIndexInformer], and typedShared, which
-// generated constructors return, adapts a shared to [cache.TypedSharedIndexInformer]. Only typedShared,
-// [Core] and the adapters of handlers, indexers and index functions have the objects' type as a type
-// parameter. Go compiles generic code anew in each package that names a type, so each generated package
-// compiles no more than these conversions. Objects are pointers, which cost nothing to put into an any. A
-// generated informer refuses an object of another type that comes from a list, an event, a transform or a
-// write to its indexer.
-//
-// The key is a [cache.ObjectName] in generated informers, and a string in those of [New] and the facade.
+// Handlers, loops over events, indexes and reads of generated informers have types: a generated informer is a
+// [cache.TypedSharedIndexInformer], and its [Core] adds to that. It refuses an object of another type that
+// comes from a list, an event, a transform or a write to its indexer. Below, objects are of type any, and
+// the code is compiled once; only conversions are compiled for each type. Objects are pointers, which cost
+// nothing to put into an any.
 package informer

@@ -23,9 +23,6 @@ var errNil = errors.New("the informer is nil: pass what a constructor or a facto
 // errNoFunction is returned for a nil function, in place of a panic at its first call.
 var errNoFunction = errors.New("the function is nil")
 
-// errNilHandler is returned for a nil handler, in place of a panic at its first event.
-var errNilHandler = errors.New("the handler is nil")
-
 // isNil reports whether an informer, or the one inside a typed informer, is nil.
 func isNil(i cache.SharedInformer) bool { return shell.Innermost(i) == nil }
 
@@ -39,8 +36,8 @@ func unsupported(i cache.SharedInformer) error {
 
 // notOfType returns the error for an informer for which [CoreOf] returns no Core[T].
 func notOfType[T any](i cache.SharedInformer) error {
-	if s, ok := shell.As[*shared[cache.ObjectName]](i); ok {
-		return fmt.Errorf("the informer holds %s, not %s", s.core.config.keys.Type, reflect.TypeFor[T]())
+	if untyped, ok := coreOf(i); ok {
+		return fmt.Errorf("the informer holds %s, not %s", untyped.ObjectType(), reflect.TypeFor[T]())
 	}
 	return unsupported(i)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -18,7 +19,7 @@ func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.put("a")
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var got []string
 		var loop sync.WaitGroup
@@ -65,7 +66,7 @@ func TestBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.put("a")
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		core := i.Core()
 		ctx, cancel := context.WithCancel(t.Context())
 		// breaks returns a channel that is closed when a loop has ended at its event n.
@@ -102,7 +103,7 @@ func TestLoopsEnd(t *testing.T) {
 		s := newServer()
 		s.put("a")
 		s.put("b")
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		core := i.Core()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -128,7 +129,7 @@ func TestLoopsEnd(t *testing.T) {
 		for range core.Events(canceled()) {
 			t.Error("an event after the end of the context")
 		}
-		if n := len(informer.Registrations(i)); n != 0 || count != 1 {
+		if n := len(handlersOf(i)); n != 0 || count != 1 {
 			t.Errorf("%d handlers are left, %d events", n, count)
 		}
 		for e := range core.Events(t.Context()) {

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	kwcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
@@ -17,7 +18,8 @@ import (
 func Example() {
 	server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
 	server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "bread"}})
-	maps := informer.New(server.ListerWatcher(), &corev1.ConfigMap{}, cache.SharedIndexInformerOptions{})
+	maps := kwcache.NewSharedIndexInformerWithOptions(
+		server.ListerWatcher(), &corev1.ConfigMap{}, cache.SharedIndexInformerOptions{})
 
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
+	kwcache "github.com/kubewright/kubewright/runtime/cache"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
@@ -20,7 +22,7 @@ import (
 func TestDeclaredIndexes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		declare := func(errs ...error) {
 			t.Helper()
 			if err := errors.Join(errs...); err != nil {
@@ -50,11 +52,12 @@ func TestDeclaredIndexes(t *testing.T) {
 				t.Errorf("%T found %v, %v", list, found, err)
 			}
 		}
-		concrete := informer.New(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{})
+		concrete := kwcache.NewSharedIndexInformerWithOptions(
+			s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{})
 		if err := informer.IndexLabels(concrete, "parity"); err == nil {
 			t.Error("made an index that no lister reads")
 		}
-		theirs := s.theirs(informer.Options{})
+		theirs := s.theirs(gen.Options{})
 		if err := informer.IndexLabels(theirs, "parity"); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's: %v", err)
 		}
@@ -72,7 +75,7 @@ func TestDeclaredIndexes(t *testing.T) {
 
 // TestLabelsAreIndexedAtTheSameTime checks that several goroutines can declare the same label.
 func TestLabelsAreIndexedAtTheSameTime(t *testing.T) {
-	i := newServer().ours(informer.Options{})
+	i := newServer().ours(gen.Options{})
 	var declaring sync.WaitGroup
 	for range 8 {
 		declaring.Go(func() {

@@ -1,6 +1,7 @@
 package informer_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -28,10 +30,12 @@ func TestEveryChangeOnceInOrder(t *testing.T) {
 
 func randomWalk(t *testing.T, r *rand.Rand) {
 	s := newServer()
-	i := s.ours(informer.Options{ResyncPeriod: time.Duration(r.IntN(3)) * 10 * time.Second})
+	i := s.ours(gen.Options{ResyncPeriod: time.Duration(r.IntN(3)) * 10 * time.Second})
 	type handler struct {
 		*model
-		registration cache.ResourceEventHandlerRegistration
+		// remove ends the delivery and waits for it.
+		remove    func()
+		hasSynced func() bool
 	}
 	var handlers []*handler
 	var loops sync.WaitGroup
@@ -45,6 +49,7 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 		m := newModel(t, i, func() { bubble.Pass(time.Duration(pauses.Int64N(int64(slowest)))) })
 		var registration cache.ResourceEventHandlerRegistration
 		var err error
+		h := &handler{model: m}
 		switch r.IntN(3) {
 		case 0:
 			registration, err = i.AddTypedEventHandler(m)
@@ -53,18 +58,31 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 			registration, err = i.Core().AddEventHandler(m,
 				informer.HandlerOptions{Coalesce: true, ContainPanics: r.IntN(2) == 0})
 		default:
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan struct{})
 			loops.Go(func() {
-				for event := range i.Core().Events(t.Context()) {
+				defer close(ended)
+				for event := range i.Core().Events(ctx) {
 					m.follow(event)
 				}
 			})
 			synctest.Wait()
-			registration = informer.LastRegistration(i)
+			h.remove = func() { cancel(); <-ended }
+			h.hasSynced = func() bool { return m.synced }
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		handlers = append(handlers, &handler{m, registration})
+		if registration != nil {
+			h.hasSynced = registration.HasSynced
+			h.remove = func() {
+				if err := i.RemoveEventHandler(registration); err != nil {
+					t.Fatal(err)
+				}
+				<-registration.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()
+			}
+		}
+		handlers = append(handlers, h)
 	}
 	change := func() {
 		name := strconv.Itoa(r.IntN(20))
@@ -89,10 +107,7 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 			register()
 		case n < 34 && len(handlers) > 0:
 			h := handlers[r.IntN(len(handlers))]
-			if err := i.RemoveEventHandler(h.registration); err != nil {
-				t.Fatal(err)
-			}
-			<-h.registration.(interface{ ShutdownChan() <-chan struct{} }).ShutdownChan()
+			h.remove()
 			h.removed.Store(true)
 		case n == 34:
 			s.cut()
@@ -125,7 +140,7 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 		if !maps.Equal(h.objects, want) {
 			t.Errorf("handler %d has %v, the server %v", n, h.objects, want)
 		}
-		if !h.registration.HasSynced() {
+		if !h.hasSynced() {
 			t.Errorf("handler %d hasn't synced", n)
 		}
 	}
@@ -137,7 +152,7 @@ func TestJoiningWhileEverythingRuns(t *testing.T) {
 	const rounds, handlers, changes = 20, 10, 500
 	for range rounds {
 		s := newServer()
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		stop := run(i)
 		changed := make(chan struct{})
 		go func() {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	kwcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/metrics"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
@@ -69,9 +70,10 @@ func TestMetrics(t *testing.T) {
 		s.put("a")
 		shown := []*gauges{{values: map[string]float64{}}, {values: map[string]float64{}}}
 		name := must[*cache.InformerName](t)(cache.NewInformerName("test"))
-		ours := informer.New(s.listerWatcher(), &configMap{}, cache.SharedIndexInformerOptions{
-			Identifier: name.WithResource(resource), InformerMetricsProvider: shown[0],
-		})
+		ours := kwcache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{},
+			cache.SharedIndexInformerOptions{
+				Identifier: name.WithResource(resource), InformerMetricsProvider: shown[0],
+			})
 		other := must[*cache.InformerName](t)(cache.NewInformerName("other"))
 		theirs := cache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{},
 			cache.SharedIndexInformerOptions{

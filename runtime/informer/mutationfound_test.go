@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -43,7 +44,7 @@ func TestMutationIsFound(t *testing.T) {
 func mutate(t *testing.T, way string) {
 	s := newServer()
 	s.put("listed")
-	i := s.ours(informer.Options{ResyncPeriod: 5 * time.Minute})
+	i := s.ours(gen.Options{ResyncPeriod: 5 * time.Minute})
 	if _, err := i.AddEventHandler(&recorder{}); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func mark(obj any) { metav1.SetMetaDataLabel(&obj.(*configMap).ObjectMeta, "who"
 func TestSampledMutation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		var found []string
 		if err := informer.Configure(i, watchMutations(10, &found)); err != nil {
 			t.Fatal(err)
@@ -116,7 +117,7 @@ func TestSampledMutation(t *testing.T) {
 func TestMutationBeforeTheEnd(t *testing.T) {
 	s := newServer()
 	s.put("a")
-	i := s.ours(informer.Options{})
+	i := s.ours(gen.Options{})
 	var found []string
 	if err := informer.Configure(i, watchMutations(1, &found)); err != nil {
 		t.Fatal(err)
@@ -135,7 +136,7 @@ func TestMutationBeforeTheEnd(t *testing.T) {
 func TestMutationIsNamed(t *testing.T) {
 	s := newServer()
 	s.put("a")
-	i := s.ours(informer.Options{})
+	i := s.ours(gen.Options{})
 	if err := informer.Configure(i, informer.Tuning{MutationSample: 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -20,9 +21,9 @@ import (
 // TestNilInformer checks that, for a nil informer, every function that returns an error returns one that
 // gives the cause, and that no function panics.
 func TestNilInformer(t *testing.T) {
-	ours := newServer().ours(informer.Options{})
+	ours := newServer().ours(gen.Options{})
 	for name, none := range map[string]cache.SharedIndexInformer{
-		"nil": nil, "typed": informer.Typed[*configMap](nil),
+		"nil": nil, "typed": gen.Typed[*configMap](nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, adding := informer.AddEventHandler(none, &recorder{}, informer.HandlerOptions{})
@@ -66,7 +67,7 @@ func TestNilInformer(t *testing.T) {
 
 // TestNoGivingUp checks that a nil giveUp causes an error, even without a failure.
 func TestNoGivingUp(t *testing.T) {
-	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(informer.Options{}))
+	err := informer.WaitForSyncOr(t.Context(), nil, newServer().ours(gen.Options{}))
 	if err == nil || !strings.Contains(err.Error(), "the function is nil") {
 		t.Errorf("error %v", err)
 	}
@@ -74,7 +75,7 @@ func TestNoGivingUp(t *testing.T) {
 
 // TestRefused checks that an invalid argument causes an error that describes what is wrong.
 func TestRefused(t *testing.T) {
-	i := newServer().ours(informer.Options{})
+	i := newServer().ours(gen.Options{})
 	for want, err := range map[string]error{
 		"SilenceTimeout is -1ns": informer.Configure(
 			i, informer.Tuning{SilenceTimeout: -1}),
@@ -93,14 +94,17 @@ func TestRefused(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
-	if informer.HasIndex(i, store.LabelIndex("app")) {
+	indexer := i.GetIndexer().(interface {
+		Store() *store.Store[cache.ObjectName]
+	})
+	if indexer.Store().HasIndex(store.LabelIndex("app")) {
 		t.Error("one of the refused labels is indexed")
 	}
 }
 
 // TestNilHandler checks that each way to add a handler refuses a nil one.
 func TestNilHandler(t *testing.T) {
-	i := newServer().ours(informer.Options{})
+	i := newServer().ours(gen.Options{})
 	for name, add := range map[string]func() (cache.ResourceEventHandlerRegistration, error){
 		"AddEventHandler": func() (cache.ResourceEventHandlerRegistration, error) { return i.AddEventHandler(nil) },
 		"of the package": func() (cache.ResourceEventHandlerRegistration, error) {
@@ -114,7 +118,7 @@ func TestNilHandler(t *testing.T) {
 		},
 		"typed": func() (cache.ResourceEventHandlerRegistration, error) { return i.AddTypedEventHandler(nil) },
 		"typed, to an informer of client-go's": func() (cache.ResourceEventHandlerRegistration, error) {
-			return informer.Typed[*configMap](newServer().theirs(informer.Options{})).AddTypedEventHandler(nil)
+			return gen.Typed[*configMap](newServer().theirs(gen.Options{})).AddTypedEventHandler(nil)
 		},
 		"of the core": func() (cache.ResourceEventHandlerRegistration, error) {
 			return i.Core().AddEventHandler(nil, informer.HandlerOptions{})
@@ -148,11 +152,11 @@ func TestNilClientset(t *testing.T) {
 				}
 			}}
 			var clientset interface {
-				ConfigMaps() informer.ResourceClient[*corev1.ConfigMapList]
+				ConfigMaps() gen.ResourceClient[*corev1.ConfigMapList]
 			}
-			i := informer.NewShared[*configMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
+			i := gen.NewShared[*configMap](func() gen.ResourceClient[*corev1.ConfigMapList] {
 				return clientset.ConfigMaps()
-			}, informer.Options{Client: client})
+			}, gen.Options{Client: client})
 			stop := run(i)
 			if v := fmt.Sprint(<-said); !strings.Contains(v,
 				"the informer of *v1.ConfigMap, or its factory, was made with a nil clientset") {

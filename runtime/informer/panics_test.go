@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -29,7 +30,7 @@ func TestPanicInHandler(t *testing.T) {
 		s := newServer()
 		s.put("a")
 		s.put("b")
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		handler := &recorder{before: func(call string) {
 			if strings.Contains(call, "a@") {
 				panic(call)
@@ -64,7 +65,7 @@ func TestPanicInTheMiddle(t *testing.T) {
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
 			s.put(name)
 		}
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		handler := &recorder{before: func(call string) {
 			if strings.Contains(call, "/c@") || strings.Contains(call, "/d@") {
 				panic(call)
@@ -87,7 +88,7 @@ func TestPanicInIndexFunction(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
+		i := s.ours(gen.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
 			if obj.(*configMap).Name == "bad" {
 				return nil, cache.KeyError{Obj: "bad", Err: cache.ErrZeroLengthDeltasObject}
 			}
@@ -112,7 +113,7 @@ func TestPanicAtOneOfMany(t *testing.T) {
 	survivePanics(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		i := s.ours(informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
+		i := s.ours(gen.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
 			if o := obj.(*configMap); o.Name == "bad" || o.Name == "a" && o.ResourceVersion == "9" {
 				panic("I don't like it")
 			}
@@ -164,7 +165,7 @@ func TestContainedPanics(t *testing.T) {
 			for _, name := range []string{"a", "bad", "c"} {
 				s.put(name)
 			}
-			i := s.ours(informer.Options{})
+			i := s.ours(gen.Options{})
 			handler := &recorder{before: func(call string) {
 				if strings.Contains(call, "bad") {
 					panic(call)
@@ -207,7 +208,7 @@ func TestPanicEndsRun(t *testing.T) {
 					s.put("bad")
 				}
 				i := s.ours(
-					informer.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
+					gen.Options{Indexers: cache.Indexers{"picky": func(obj any) ([]string, error) {
 						if obj.(*configMap).Name == "bad" {
 							panic("I don't like it")
 						}

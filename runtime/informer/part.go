@@ -2,16 +2,11 @@ package informer
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/internal/feeds"
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/shell"
-	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
@@ -45,14 +40,12 @@ type PartStatus struct {
 
 // partial is an informer that can have a Part.
 type partial interface {
-	makePart(shard.Field) error
-	setRanges(shard.Ranges) error
-	partStatus() PartStatus
-	waitForRanges(context.Context, shard.Ranges) error
-	eachNamespace(context.Context, func(string)) error
+	MakePart(shard.Field) error
+	SetRanges(shard.Ranges) error
+	PartStatus() PartStatus
+	WaitForRanges(context.Context, shard.Ranges) error
+	EachNamespace(context.Context, func(string)) error
 }
-
-var errPart = errors.New("the informer has a Part already")
 
 // Shard restricts i to a part of its objects: those whose hash of the field by is in the ranges of the
 // returned Part. There are no ranges until SetRanges is called. An informer without ranges lists and watches
@@ -68,7 +61,7 @@ func Shard(i cache.SharedInformer, by shard.Field) (*Part, error) {
 	}
 	err := by.Check()
 	if err == nil {
-		err = core.makePart(by)
+		err = core.MakePart(by)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("shard %T: %w", i, err)
@@ -78,103 +71,23 @@ func Shard(i cache.SharedInformer, by shard.Field) (*Part, error) {
 
 // SetRanges replaces the ranges, at any time. It returns before the objects have entered or left the cache,
 // see WaitFor. It returns an error if the server has refused the selector.
-func (p *Part) SetRanges(ranges ...shard.Range) error { return p.core.setRanges(shard.Join(ranges...)) }
+func (p *Part) SetRanges(ranges ...shard.Range) error { return p.core.SetRanges(shard.Join(ranges...)) }
 
 // WaitFor waits until the objects of the ranges are in the cache. If ctx ends first, it returns the cause; if
 // the informer stops first, [ErrStopped]; and if the server refuses the selector, PartStatus.Err. If the
 // ranges are removed, it keeps waiting.
 func (p *Part) WaitFor(ctx context.Context, ranges ...shard.Range) error {
-	return p.core.waitForRanges(ctx, shard.Join(ranges...))
+	return p.core.WaitForRanges(ctx, shard.Join(ranges...))
 }
 
 // Status returns the state of the part.
-func (p *Part) Status() PartStatus { return p.core.partStatus() }
+func (p *Part) Status() PartStatus { return p.core.PartStatus() }
 
 // Namespaces counts the server's objects in each namespace, whatever the ranges, by one list of their
 // metadata in pages of 500. The informer needn't run. If its lists aren't streamed (see package listwatch),
 // this list has whole objects.
 func (p *Part) Namespaces(ctx context.Context) (map[string]int, error) {
 	counts := map[string]int{}
-	err := p.core.eachNamespace(ctx, func(namespace string) { counts[namespace]++ })
+	err := p.core.EachNamespace(ctx, func(namespace string) { counts[namespace]++ })
 	return counts, err
-}
-
-// part is the state behind a Part.
-type part struct {
-	field shard.Field
-	mu    sync.Mutex
-	// ranges are the ranges that were set before the start.
-	ranges shard.Ranges
-	// group is nil until the start.
-	group *feeds.Group
-}
-
-// start makes the reader.
-func (p *part) start(source sources.Source, sink feeds.Sink, options reflector.Options) reader {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.group = feeds.New(source, sink, feeds.Options{Field: p.field, Reflector: options})
-	_ = p.group.SetRanges(p.ranges) // It can't fail before the group runs.
-	return p.group
-}
-
-func (p *part) setRanges(ranges shard.Ranges) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.group != nil {
-		return p.group.SetRanges(ranges)
-	}
-	p.ranges = ranges
-	return nil
-}
-
-func (p *part) status() PartStatus {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.group == nil {
-		return PartStatus{Wanted: p.ranges, Lists: string(feeds.Unknown), Watches: string(feeds.Unknown)}
-	}
-	s := p.group.Status()
-	return PartStatus{
-		Wanted: s.Wanted, Held: s.Held, Feeds: s.Feeds,
-		Lists: string(s.Lists), Watches: string(s.Watches), Err: s.Fatal,
-	}
-}
-
-// isNothing reports whether there are no ranges. A nil part means all objects.
-func (p *part) isNothing() bool { return p != nil && len(p.status().Wanted) == 0 }
-
-func (s *shared[K]) makePart(by shard.Field) error {
-	i := s.core
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	switch {
-	case i.started:
-		return errStarted
-	case i.part != nil:
-		return errPart
-	}
-	i.part = &part{field: by}
-	return nil
-}
-
-func (s *shared[K]) setRanges(ranges shard.Ranges) error { return s.core.part.setRanges(ranges) }
-
-func (s *shared[K]) partStatus() PartStatus { return s.core.part.status() }
-
-func (s *shared[K]) waitForRanges(ctx context.Context, ranges shard.Ranges) error {
-	return s.core.waitUntil(ctx, func() (bool, error) {
-		status := s.core.part.status()
-		return status.Held.Covers(ranges), status.Err
-	})
-}
-
-func (s *shared[K]) eachNamespace(ctx context.Context, each func(namespace string)) error {
-	source, ok := s.core.config.source.(interface {
-		Namespaces(context.Context, func(namespace string)) error
-	})
-	if !ok {
-		return errors.New("the informer's source can't list metadata")
-	}
-	return source.Namespaces(ctx, each)
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/shard"
@@ -53,9 +54,9 @@ func newPartWorld(t *testing.T, by shard.Field, prepare func(*partServer)) *part
 		w.cuts = append(w.cuts, hash)
 	}
 	slices.Sort(w.cuts)
-	w.informer = informer.NewShared[*corev1.ConfigMap](
-		func() informer.ResourceClient[*corev1.ConfigMapList] { return w.server },
-		informer.Options{Client: w.server})
+	w.informer = gen.NewShared[*corev1.ConfigMap](
+		func() gen.ResourceClient[*corev1.ConfigMapList] { return w.server },
+		gen.Options{Client: w.server})
 	if err := w.informer.SetWatchErrorHandlerWithContext(
 		func(context.Context, *cache.Reflector, error) {}); err != nil {
 		t.Fatal(err)

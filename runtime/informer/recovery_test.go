@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/client"
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
 // flaky is a server in memory whose responses are cut or corrupted at random places until it has sent a given

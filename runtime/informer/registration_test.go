@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -25,16 +26,21 @@ func must[V any](t *testing.T) func(V, error) V {
 	}
 }
 
+func handlersOf(i cache.SharedInformer) []informer.HandlerStatus {
+	status, _ := informer.StatusOf(i)
+	return status.Handlers
+}
+
 func TestRemoval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		early := must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{}))
 		// Nothing runs yet: the handler is shut down at once.
 		if err := cache.ShutDownEventHandler(i, early); err != nil {
 			t.Error(err)
 		}
-		if n := len(informer.Registrations(i)); n != 0 {
+		if n := len(handlersOf(i)); n != 0 {
 			t.Errorf("%d handlers are left", n)
 		}
 
@@ -68,21 +74,21 @@ func TestRemoval(t *testing.T) {
 			t.Errorf("the slow handler was called: %q", calls)
 		}
 
-		other := s.ours(informer.Options{})
+		other := s.ours(gen.Options{})
 		foreign := must[cache.ResourceEventHandlerRegistration](t)(other.AddEventHandler(&recorder{}))
 		if err := i.RemoveEventHandler(foreign); err != nil {
 			t.Errorf("the handle of another informer: %v", err)
 		}
-		if len(informer.Registrations(other)) != 1 {
+		if len(handlersOf(other)) != 1 {
 			t.Error("another informer's handler is gone")
 		}
 		theirs := must[cache.ResourceEventHandlerRegistration](t)(
-			s.theirs(informer.Options{}).AddEventHandler(&recorder{}))
+			s.theirs(gen.Options{}).AddEventHandler(&recorder{}))
 		if err := i.RemoveEventHandler(theirs); err == nil {
 			t.Error("a handle of client-go is accepted")
 		}
 		stop()
-		if n := len(informer.Registrations(i)); n != 0 {
+		if n := len(handlersOf(i)); n != 0 {
 			t.Errorf("%d handlers are left after the stop", n)
 		}
 	})
@@ -93,7 +99,7 @@ func TestAfterTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.put("a")
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		index := func(name string) cache.Indexers {
 			return cache.Indexers{name: cache.MetaNamespaceIndexFunc}
 		}
@@ -156,7 +162,7 @@ func TestWatchErrorHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.fail = errNotToday
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		var got []error
 		if err := i.SetWatchErrorHandler(func(r *cache.Reflector, err error) {
 			// The calls that handlers commonly make to the reflector must not panic.
@@ -179,7 +185,7 @@ var errNotToday = errors.New("not today")
 // TestNames compares the names that are reported when something hasn't synced.
 func TestNames(t *testing.T) {
 	s := newServer()
-	ours, theirs := s.ours(informer.Options{}), s.theirs(informer.Options{})
+	ours, theirs := s.ours(gen.Options{}), s.theirs(gen.Options{})
 	if o, th := ours.HasSyncedChecker().Name(), theirs.HasSyncedChecker().Name(); o != th {
 		t.Errorf("informer %q, client-go has %q", o, th)
 	}
@@ -236,7 +242,7 @@ func TestSubject(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer name.Release()
-	for want, options := range map[string]informer.Options{
+	for want, options := range map[string]gen.Options{
 		"*v1.ConfigMap":                                {},
 		"*v1.ConfigMap (named)":                        {InformerName: name},
 		"apps/v1 configmaps":                           {Resource: resource},

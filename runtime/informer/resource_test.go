@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	kwcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -55,7 +56,8 @@ func reportedResource(
 		lw = listwatch.Streamed(lw, nil)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		i := informer.New(lw, &unstructured.Unstructured{}, cache.SharedIndexInformerOptions{})
+		i := kwcache.NewSharedIndexInformerWithOptions(
+			lw, &unstructured.Unstructured{}, cache.SharedIndexInformerOptions{})
 		if s, _ := informer.StatusOf(i); !s.Resource.Empty() {
 			t.Errorf("before the first request: %v", s.Resource)
 		}

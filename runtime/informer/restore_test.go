@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -52,9 +53,9 @@ func TestOwnWritesAfterRestores(t *testing.T) {
 			p := &player{T: t, owner: o, seed: seed}
 			p.commit(watch.Added, "x")
 			for range 2 {
-				i := made{informer.NewShared[*configMap](
-					func() informer.ResourceClient[*corev1.ConfigMapList] { return o },
-					informer.Options{Client: o})}
+				i := made{gen.NewShared[*configMap](
+					func() gen.ResourceClient[*corev1.ConfigMapList] { return o },
+					gen.Options{Client: o})}
 				defer run(i)()
 				p.informers = append(p.informers, i)
 			}

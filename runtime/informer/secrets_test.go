@@ -27,6 +27,7 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/client"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -298,7 +299,7 @@ func spoil(obj any) {
 
 // secretInformers returns constructors of informers of Secrets, whose clients use config.
 func secretInformers(config rest.Config) map[string]func() cache.SharedIndexInformer {
-	typed := func() informer.ResourceClient[*corev1.SecretList] {
+	typed := func() gen.ResourceClient[*corev1.SecretList] {
 		group := client.Group{Version: corev1.SchemeGroupVersion, APIPath: "/api", Scheme: scheme.Scheme,
 			Codecs: scheme.Codecs}
 		c := client.Must(group.RESTClient(&config, client.Must(rest.HTTPClientFor(&config))))
@@ -307,18 +308,18 @@ func secretInformers(config rest.Config) map[string]func() cache.SharedIndexInfo
 	return map[string]func() cache.SharedIndexInformer{
 		"streamed": func() cache.SharedIndexInformer {
 			c := typed()
-			return informer.NewShared[*corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] { return c },
-				informer.Options{Client: listsOnly{}})
+			return gen.NewShared[*corev1.Secret](func() gen.ResourceClient[*corev1.SecretList] { return c },
+				gen.Options{Client: listsOnly{}})
 		},
 		"watch-list": func() cache.SharedIndexInformer {
 			c := typed()
-			return informer.NewShared[*corev1.Secret](
-				func() informer.ResourceClient[*corev1.SecretList] { return c }, informer.Options{})
+			return gen.NewShared[*corev1.Secret](
+				func() gen.ResourceClient[*corev1.SecretList] { return c }, gen.Options{})
 		},
 		"plain": func() cache.SharedIndexInformer {
 			c := typed()
-			i := informer.NewShared[*corev1.Secret](func() informer.ResourceClient[*corev1.SecretList] { return c },
-				informer.Options{Client: listsOnly{}})
+			i := gen.NewShared[*corev1.Secret](func() gen.ResourceClient[*corev1.SecretList] { return c },
+				gen.Options{Client: listsOnly{}})
 			if err := informer.SetDecoding(i, listwatch.DecodingOptions{Off: true}); err != nil {
 				panic(err)
 			}
@@ -328,9 +329,9 @@ func secretInformers(config rest.Config) map[string]func() cache.SharedIndexInfo
 			wrapped := rest.CopyConfig(&config)
 			wrapped.Wrap(listwatch.Wrap)
 			c := dynamic.NewForConfigOrDie(wrapped).Resource(corev1.SchemeGroupVersion.WithResource("secrets"))
-			return informer.NewShared[*unstructured.Unstructured](
-				func() informer.ResourceClient[*unstructured.UnstructuredList] { return c.Namespace("ns") },
-				informer.Options{Client: listsOnly{}})
+			return gen.NewShared[*unstructured.Unstructured](
+				func() gen.ResourceClient[*unstructured.UnstructuredList] { return c.Namespace("ns") },
+				gen.Options{Client: listsOnly{}})
 		},
 	}
 }

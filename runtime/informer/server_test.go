@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -243,10 +244,10 @@ func (s *server) listerWatcher() cache.ListerWatcher {
 }
 
 // ours and theirs return the informers that the tests compare.
-func (s *server) ours(opts informer.Options) made {
+func (s *server) ours(opts gen.Options) made {
 	opts.Client = s
-	return made{informer.NewShared[*configMap](
-		func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
+	return made{gen.NewShared[*configMap](
+		func() gen.ResourceClient[*corev1.ConfigMapList] { return s }, opts)}
 }
 
 // made is the informer of a generated constructor, with the functions of this package as methods.
@@ -267,7 +268,7 @@ func (m made) WaitForVersion(ctx context.Context, version string) error {
 	return informer.WaitForVersion(ctx, m.TypedSharedIndexInformer, version)
 }
 
-func (s *server) theirs(opts informer.Options) cache.SharedIndexInformer {
+func (s *server) theirs(opts gen.Options) cache.SharedIndexInformer {
 	if opts.Indexers == nil {
 		// client-go adds to this map, so it must not be nil.
 		opts.Indexers = cache.Indexers{}

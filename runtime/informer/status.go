@@ -14,8 +14,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/clientgo"
-	"github.com/kubewright/kubewright/runtime/internal/feeds"
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -26,15 +24,15 @@ type State string
 
 const (
 	// Idle: the informer has not been started.
-	Idle = State(reflector.Idle)
+	Idle State = "Idle"
 	// Waiting: its list waits for those of other informers that share the limiter.
-	Waiting = State(reflector.Waiting)
+	Waiting State = "Waiting"
 	// Watching: it receives changes.
-	Watching = State(reflector.Watching)
+	Watching State = "Watching"
 	// BackingOff: it waits before the next attempt.
-	BackingOff = State(reflector.BackingOff)
+	BackingOff State = "BackingOff"
 	// Stopped: it has run and stopped.
-	Stopped = State(reflector.Stopped)
+	Stopped State = "Stopped"
 )
 
 // Status is the state of an informer and its handlers. The time of an event that has not happened is zero.
@@ -87,50 +85,6 @@ type HandlerStatus struct {
 	Synced  bool
 	Backlog int
 	Panics  int
-}
-
-// Status returns the state of the informer.
-func (i *informer[K]) Status() Status {
-	i.mu.Lock()
-	r, queue := i.reflector, i.queue
-	stopped, resource := i.stopped, i.config.resource
-	i.mu.Unlock()
-	if source, ok := i.config.source.(interface {
-		Resource() schema.GroupVersionResource
-	}); ok && resource.Empty() {
-		resource = source.Resource()
-	}
-
-	s := Status{
-		Name:            i.config.name,
-		Type:            i.config.typeName,
-		Resource:        resource,
-		Namespace:       i.config.namespace,
-		State:           Idle,
-		Synced:          i.HasSynced(),
-		ResourceVersion: i.store.ResourceVersion(),
-		Objects:         i.store.Len(),
-	}
-	if r != nil {
-		h := r.Health()
-		s.State, s.Since, s.Listed = State(h.State), h.Since, h.Synced
-		s.LastError, s.FailingSince, s.Failures = h.LastError, h.FailingSince, h.Failures
-		s.LastEvent, s.LastBookmark = h.LastEvent, h.LastBookmark
-		s.Queued = queue.Len()
-	}
-	if source, ok := i.config.source.(interface{ Reading() listwatch.Reading }); ok {
-		s.Reading = source.Reading()
-	}
-	if stopped {
-		s.State = Stopped
-	}
-	for _, handler := range *i.handlers.Load() {
-		s.Handlers = append(s.Handlers, HandlerStatus{
-			Name: handler.name, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
-			Panics: handler.Panics(),
-		})
-	}
-	return s
 }
 
 // reporter is an informer that has a Status, like those of this package.
@@ -194,7 +148,8 @@ func (e *SyncError) Unwrap() error { return e.Err }
 // resource that isn't served, often because its CustomResourceDefinition is missing, or the refusal of a
 // shard selector. It can be the giveUp of [WaitForSyncOr].
 func (e *SyncError) Permanent() bool {
-	return errors.Is(e.Err, feeds.ErrSelector) || apierrors.IsForbidden(e.Err) ||
+	var refused interface{ Permanent() bool }
+	return errors.As(e.Err, &refused) && refused.Permanent() || apierrors.IsForbidden(e.Err) ||
 		apierrors.IsUnauthorized(e.Err) || isNotServed(e.Err)
 }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -26,7 +27,7 @@ func TestStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.put("a")
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		gate := make(chan struct{})
 		for _, handler := range []*recorder{{}, {before: func(string) { <-gate }}} {
 			must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(handler))
@@ -59,7 +60,7 @@ func TestStatus(t *testing.T) {
 		if got, ok := informer.StatusOf(i); !ok || got.State != informer.Stopped || got.Objects != 2 {
 			t.Errorf("stopped: %+v, %v", got, ok)
 		}
-		theirs := s.theirs(informer.Options{})
+		theirs := s.theirs(gen.Options{})
 		if got, ok := informer.StatusOf(theirs); ok || got.Synced ||
 			!strings.Contains(got.Name, "ConfigMap") {
 			t.Errorf("client-go's: %+v, %v", got, ok)
@@ -85,7 +86,7 @@ func TestWhyNotSynced(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				failing, fine := newServer(), newServer()
 				failing.fail = test.err
-				i, other := failing.ours(informer.Options{}), fine.ours(informer.Options{})
+				i, other := failing.ours(gen.Options{}), fine.ours(gen.Options{})
 				start := time.Now()
 				defer run(i)()
 				defer run(other)()
@@ -130,7 +131,7 @@ func TestNotStartedIsTold(t *testing.T) {
 		ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), logger), 50*time.Second)
 		defer cancel()
 		start := time.Now().Second()
-		started, forgotten := newServer().ours(informer.Options{}), newServer().ours(informer.Options{})
+		started, forgotten := newServer().ours(gen.Options{}), newServer().ours(gen.Options{})
 		defer run(started)()
 		if err := informer.WaitForSync(ctx, started, forgotten); err == nil {
 			t.Error("an informer that was not started has synced")
@@ -148,7 +149,7 @@ func TestGiveUp(t *testing.T) {
 		forbidden, fine := newServer(), newServer()
 		forbidden.fail = apierrors.NewForbidden(configMaps, "", errors.New("no"))
 		fine.gate = make(chan struct{})
-		i, other := forbidden.ours(informer.Options{}), fine.ours(informer.Options{})
+		i, other := forbidden.ours(gen.Options{}), fine.ours(gen.Options{})
 		defer run(i)()
 		defer run(other)()
 		start := time.Now()
@@ -161,7 +162,7 @@ func TestGiveUp(t *testing.T) {
 		if err := informer.WaitForSync(t.Context(), other); err != nil {
 			t.Error(err)
 		}
-		if err := informer.WaitForSync(canceled(), other, fine.theirs(informer.Options{})); err == nil {
+		if err := informer.WaitForSync(canceled(), other, fine.theirs(gen.Options{})); err == nil {
 			t.Error("client-go's informer does not run, and has synced")
 		}
 	})
@@ -172,7 +173,7 @@ func TestWaitingDoesNotPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.gate = make(chan struct{})
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		stop := run(i)
 		waited := make(chan error)
 		go func() { waited <- informer.WaitForSync(t.Context(), i) }()
@@ -190,7 +191,7 @@ func TestStoppedBeforeSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.gate = make(chan struct{})
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		if err := informer.WaitForSync(canceled(), i); err == nil ||
 			!strings.Contains(err.Error(), "not started") {
 			t.Errorf("error %v", err)
@@ -212,7 +213,7 @@ func TestCauseOutlivesTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.fail = apierrors.NewForbidden(configMaps, "", errors.New("no"))
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		stop := run(i)
 		synctest.Wait()
 		stop()
@@ -239,7 +240,7 @@ func TestHealthCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.gate = make(chan struct{})
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		gate := make(chan struct{})
 		must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(&recorder{before: func(string) {
 			<-gate

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/client"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -64,9 +65,9 @@ func relisting(
 	t.Cleanup(httpClient.CloseIdleConnections)
 	c := client.NewWithList[*corev1.ConfigMap, *corev1.ConfigMapList](
 		client.Must(group.RESTClient(config, httpClient)), scheme.ParameterCodec, "configmaps", "")
-	i = informer.NewShared[*corev1.ConfigMap](
-		func() informer.ResourceClient[*corev1.ConfigMapList] { return c },
-		informer.Options{Client: listsOnly{}})
+	i = gen.NewShared[*corev1.ConfigMap](
+		func() gen.ResourceClient[*corev1.ConfigMapList] { return c },
+		gen.Options{Client: listsOnly{}})
 	if err := informer.SetDecoding(i, decoding); err != nil {
 		t.Fatal(err)
 	}

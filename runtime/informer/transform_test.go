@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/shard"
@@ -49,8 +50,8 @@ func TestTransformErrorsNameTheObject(t *testing.T) {
 				if c.prepare != nil {
 					c.prepare(s)
 				}
-				i := informer.NewShared[*corev1.ConfigMap](
-					func() informer.ResourceClient[*corev1.ConfigMapList] { return s }, informer.Options{Client: s})
+				i := gen.NewShared[*corev1.ConfigMap](
+					func() gen.ResourceClient[*corev1.ConfigMapList] { return s }, gen.Options{Client: s})
 				if err := i.SetTransform(func(obj any) (any, error) {
 					obj.(*corev1.ConfigMap).Name = "changed"
 					return nil, cause
@@ -177,7 +178,7 @@ func TestTransformsKeepTheHash(t *testing.T) {
 func TestCoalescedMissedDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		fails := false
 		h := &recorder{}
 		_, err := informer.AddEventHandler(i, h, informer.HandlerOptions{Coalesce: true})

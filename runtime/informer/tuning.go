@@ -43,14 +43,14 @@ type Tuning struct {
 // has started or a value is negative, and [ErrUnsupportedInformer] if i is not an informer of this package.
 // It is safe for concurrent use.
 func Configure(i cache.SharedInformer, tuning Tuning) error {
-	ours, ok := shell.As[interface{ configure(Tuning) error }](i)
+	ours, ok := shell.As[interface{ Configure(Tuning) error }](i)
 	if !ok {
 		return fmt.Errorf("configure %T: %w", i, unsupported(i))
 	}
 	if err := tuning.validate(); err != nil {
 		return fmt.Errorf("configure %T: %w", i, err)
 	}
-	return ours.configure(tuning)
+	return ours.Configure(tuning)
 }
 
 // validate refuses negative values, which have no meaning.
@@ -66,10 +66,6 @@ func (t Tuning) validate() error {
 	return nil
 }
 
-func (s *shared[K]) configure(tuning Tuning) error {
-	return s.core.beforeStart(func() { s.core.config.Tuning = tuning })
-}
-
 // errNoStreams is returned for sources whose client decodes the objects.
 var errNoStreams = errors.New("the informer's source doesn't decode objects itself")
 
@@ -80,7 +76,7 @@ var errNoStreams = errors.New("the informer's source doesn't decode objects itse
 // safe for concurrent use.
 func SetDecoding(i cache.SharedIndexInformer, opts listwatch.DecodingOptions) error {
 	ours, ok := shell.As[interface {
-		setDecoding(listwatch.DecodingOptions) error
+		SetDecoding(listwatch.DecodingOptions) (decodes bool, err error)
 	}](i)
 	switch {
 	case isNil(i):
@@ -88,15 +84,8 @@ func SetDecoding(i cache.SharedIndexInformer, opts listwatch.DecodingOptions) er
 	case !ok:
 		return fmt.Errorf("informer of type %T: %w", i, errNoStreams)
 	}
-	return ours.setDecoding(opts)
-}
-
-func (s *shared[K]) setDecoding(opts listwatch.DecodingOptions) error {
-	source, ok := s.core.config.source.(interface {
-		SetDecoding(listwatch.DecodingOptions) bool
-	})
-	err := s.core.beforeStart(func() { ok = ok && source.SetDecoding(opts) })
-	if err == nil && !ok {
+	decodes, err := ours.SetDecoding(opts)
+	if err == nil && !decodes {
 		return errNoStreams
 	}
 	return err

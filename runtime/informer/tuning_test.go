@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -36,7 +37,7 @@ func TestRecreation(t *testing.T) {
 					s.put(name)
 					identify(name, "1")
 				}
-				i := s.ours(informer.Options{})
+				i := s.ours(gen.Options{})
 				if err := informer.Configure(
 					i, informer.Tuning{RecreationIsDeletion: test.asked},
 				); err != nil {
@@ -66,7 +67,7 @@ func TestRecreation(t *testing.T) {
 		}
 	}
 	if err := informer.Configure(
-		newServer().theirs(informer.Options{}), informer.Tuning{},
+		newServer().theirs(gen.Options{}), informer.Tuning{},
 	); !errors.Is(err, informer.ErrUnsupportedInformer) {
 		t.Errorf("client-go's: %v", err)
 	}

@@ -4,18 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/internal/shell"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // WaitForSync waits until every informer has synced, without polling. If ctx is done or an informer stops
@@ -108,9 +103,9 @@ func logNotStarted(ctx context.Context, informers []cache.SharedInformer) {
 // observable is the part of this package's informers that WaitForSyncOr uses.
 type observable interface {
 	reporter
-	// progress returns two channels: failed is closed at the next failure, stopped
+	// Progress returns two channels: failed is closed at the next failure, stopped
 	// when the informer stops.
-	progress() (failed, stopped <-chan struct{})
+	Progress() (failed, stopped <-chan struct{})
 }
 
 // waitForOne waits until i has synced. It returns false if ctx ends or i stops first, or
@@ -123,7 +118,7 @@ func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.Share
 			stopped = e.Ended()
 		}
 		if o, ok := shell.As[observable](i); ok {
-			failed, stopped = o.progress()
+			failed, stopped = o.Progress()
 			if e := o.Status().NotSynced(); e != nil && e.Err != nil && giveUp(e) {
 				return false
 			}
@@ -140,16 +135,13 @@ func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.Share
 	}
 }
 
-func (i *informer[K]) progress() (failed, stopped <-chan struct{}) {
-	return i.failures.next(), i.ended
-}
-
 // WaitForVersion waits until the cache of i reflects the collection at resourceVersion or later. A read then
 // sees the write that returned this version, or a later state. If ctx ends first, it returns the cause, and
 // if the informer stops first, [ErrStopped]. It doesn't wait for handlers. It is safe for concurrent use.
 //
-// For an empty version it returns at once. It compares versions by [resourceversion.CompareResourceVersion],
-// and returns an error if they are opaque.
+// For an empty version it returns at once. It compares versions by
+// [k8s.io/apimachinery/pkg/util/resourceversion.CompareResourceVersion], and returns an error if they are
+// opaque.
 //
 // Lists, events and bookmarks set the version of the cache. So the wait for the version of a write to this
 // collection ends when the event of that write arrives; the wait for any other version ends with a later
@@ -162,143 +154,6 @@ func WaitForVersion(ctx context.Context, i cache.SharedInformer, resourceVersion
 		return fmt.Errorf("wait for a version of %T: %w", i, unsupported(i))
 	}
 	return waiter.WaitForVersion(ctx, resourceVersion)
-}
-
-// WaitForVersion is the function WaitForVersion.
-func (i *informer[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
-	return i.waitForVersion(ctx, resourceVersion, func() error { return nil })
-}
-
-// waitForVersion is WaitForVersion, but also ends with the error of valid.
-func (i *informer[K]) waitForVersion(ctx context.Context, resourceVersion string, valid func() error) error {
-	if resourceVersion == "" {
-		return nil
-	}
-	if _, err := resourceversion.CompareResourceVersion(resourceVersion, resourceVersion); err != nil {
-		return fmt.Errorf("wait for version %q: %w", resourceVersion, err)
-	}
-	return i.waitUntil(ctx, func() (bool, error) {
-		if err := valid(); err != nil || i.part.isNothing() {
-			return true, err
-		}
-		met, err := isAtLeast(i.store.ResourceVersion(), resourceVersion)
-		if err != nil {
-			return false, fmt.Errorf("wait for version %q: %w", resourceVersion, err)
-		}
-		return met, nil
-	})
-}
-
-// isAtLeast reports whether a store at version at, "" if it has none, shows version wanted.
-func isAtLeast(at, wanted string) (bool, error) {
-	if at == "" {
-		return false, nil
-	}
-	order, err := resourceversion.CompareResourceVersion(at, wanted)
-	return order >= 0, err
-}
-
-// waitUntil waits until met returns true or an error. met is called after each step of
-// the writer, on its goroutine, and must be quick.
-func (i *informer[K]) waitUntil(ctx context.Context, met func() (bool, error)) error {
-	if ok, err := met(); ok || err != nil {
-		return err
-	}
-	w := i.waiters.add(met)
-	defer i.waiters.remove(w)
-	// The store may have changed between met and add.
-	i.waiters.release()
-	select {
-	case <-w.done:
-		return w.err
-	default:
-	}
-	select {
-	case <-w.done:
-		return w.err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-i.ended:
-		return ErrStopped
-	}
-}
-
-// waiters is the list of waits for a state of the store.
-type waiters struct {
-	// count is the length of list. While it is zero, the writer doesn't take the lock.
-	count atomic.Int32
-	mu    sync.Mutex
-	list  []*waiter
-}
-
-type waiter struct {
-	met func() (bool, error)
-	// done is closed once met has returned true or an error, which is in err.
-	done chan struct{}
-	err  error
-}
-
-func (ws *waiters) add(met func() (bool, error)) *waiter {
-	w := &waiter{met: met, done: make(chan struct{})}
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	ws.list = append(ws.list, w)
-	ws.count.Add(1)
-	return w
-}
-
-func (ws *waiters) remove(w *waiter) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	if at := slices.Index(ws.list, w); at >= 0 {
-		ws.list = slices.Delete(ws.list, at, at+1)
-		ws.count.Add(-1)
-	}
-}
-
-// release ends the waits whose condition is met.
-func (ws *waiters) release() {
-	if ws.count.Load() == 0 {
-		return
-	}
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	ws.list = slices.DeleteFunc(ws.list, func(w *waiter) bool {
-		met, err := w.met()
-		if !met && err == nil {
-			return false
-		}
-		w.err = err
-		close(w.done)
-		return true
-	})
-	ws.count.Store(int32(len(ws.list)))
-}
-
-// broadcast announces repeated events to any number of goroutines. The zero value is
-// ready.
-type broadcast struct {
-	mu sync.Mutex
-	ch chan struct{}
-}
-
-// next returns a channel that is closed by the next call of announce.
-func (b *broadcast) next() <-chan struct{} {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ch == nil {
-		b.ch = make(chan struct{})
-	}
-	return b.ch
-}
-
-func (b *broadcast) announce() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ch != nil {
-		close(b.ch)
-		b.ch = nil
-	}
 }
 
 // ErrWritesNotTracked is returned for an informer whose client doesn't record the writes made through it,
@@ -343,70 +198,4 @@ func WaitForOwnWrites(ctx context.Context, i cache.SharedIndexInformer) error {
 		return fmt.Errorf("wait for own writes in %T: %w", i, ErrUnsupportedInformer)
 	}
 	return waiter.WaitForOwnWrites(ctx, "")
-}
-
-// WaitForOwnWrites is the function WaitForOwnWrites for writes in a namespace, "" for all.
-func (i *informer[K]) WaitForOwnWrites(ctx context.Context, namespace string) error {
-	for {
-		written, valid, err := i.ownWrites(namespace)
-		if err == nil {
-			err = i.waitForVersion(ctx, written.ResourceVersion, valid)
-		}
-		if err == nil {
-			err = i.waitForDeletions(ctx, namespace, written.Deletions, valid)
-		}
-		if !errors.Is(err, errRestored) {
-			return err
-		}
-	}
-}
-
-// waitForDeletions waits until the store shows the deletions in a namespace, or valid returns an error.
-// deletions are in order of their sequence numbers. Those before the first that the store doesn't show are
-// recorded in deletionsSeen, so that the next call doesn't check them again.
-func (i *informer[K]) waitForDeletions(
-	ctx context.Context, namespace string, deletions []listwatch.Deletion, valid func() error,
-) error {
-	for len(deletions) > 0 && i.shows(deletions[0]) {
-		i.deletionsSeen.Store(deletions[0].Sequence)
-		deletions = deletions[1:]
-	}
-	deletions = slices.DeleteFunc(deletions, func(d listwatch.Deletion) bool {
-		return namespace != "" && d.Namespace != namespace
-	})
-	if len(deletions) == 0 {
-		return nil
-	}
-	return i.waitUntil(ctx, func() (bool, error) {
-		if err := valid(); err != nil {
-			return true, err
-		}
-		for len(deletions) > 0 && i.shows(deletions[0]) {
-			deletions = deletions[1:]
-		}
-		return len(deletions) == 0, nil
-	})
-}
-
-// shows reports whether the store shows a deletion. Once true, it stays true.
-func (i *informer[K]) shows(d listwatch.Deletion) bool {
-	if !i.HasSynced() {
-		return false
-	}
-	if d.After != "" {
-		// If versions are opaque, WaitForVersion has returned an error.
-		if known, err := isAtLeast(i.store.ResourceVersion(), d.After); err == nil && !known {
-			return false
-		}
-	}
-	key, err := i.config.keys.Parse(cache.NewObjectName(d.Namespace, d.Name).String())
-	if err != nil {
-		return true // No object has such a key.
-	}
-	obj, ok := i.store.Get(key)
-	if !ok {
-		return true
-	}
-	m, err := meta.Accessor(obj)
-	return err != nil || m.GetUID() != d.UID
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
@@ -41,7 +42,7 @@ func TestWaitForVersion(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer()
 				s.put("a")
-				i := s.ours(informer.Options{})
+				i := s.ours(gen.Options{})
 				var early, late sync.WaitGroup
 				early.Go(func() { wait(t, i, "1") })
 				synctest.Wait() // it also waits for an informer that isn't started yet
@@ -69,7 +70,7 @@ func TestListerWaitsForVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.put("first") // servers never are at version 0
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		list := lister.NewNamespaced(lister.New[*configMap](i.GetIndexer(), configMaps), "ns1")
 		stop := run(i)
 		for range 10 {
@@ -86,7 +87,7 @@ func TestListerWaitsForVersion(t *testing.T) {
 		}
 		stop()
 		for _, other := range []cache.Indexer{
-			s.theirs(informer.Options{}).GetIndexer(),
+			s.theirs(gen.Options{}).GetIndexer(),
 			indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]())),
 		} {
 			if err := lister.WaitForVersion(
@@ -107,12 +108,12 @@ func wait(t *testing.T, i made, version string) {
 func TestWaitForVersionFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		if err := i.WaitForVersion(t.Context(), "a3f"); err == nil {
 			t.Error("waited for an opaque version")
 		}
 		if err := informer.WaitForVersion(
-			t.Context(), s.theirs(informer.Options{}), "1",
+			t.Context(), s.theirs(gen.Options{}), "1",
 		); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
@@ -144,7 +145,7 @@ func TestWaitForVersionFails(t *testing.T) {
 func TestReadYourWrites(t *testing.T) {
 	s := newServer()
 	s.put("first") // servers never are at version 0
-	i := s.ours(informer.Options{})
+	i := s.ours(gen.Options{})
 	stop := run(i)
 	var writers sync.WaitGroup
 	for w := range 8 {
@@ -186,7 +187,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			l := newLagging()
 			l.put("x") // by another client
-			i := l.informer(informer.Options{})
+			i := l.informer(gen.Options{})
 			all := lister.New[*configMap](i.GetIndexer(), configMaps)
 			defer run(i)()
 			// Names of one and of two letters are in different namespaces.
@@ -259,7 +260,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 func TestWaitForOwnDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLagging()
-		i := l.informer(informer.Options{})
+		i := l.informer(gen.Options{})
 		waited := make(chan time.Duration, 1)
 		fresh := func() {
 			begun := time.Now()
@@ -307,17 +308,17 @@ func TestWaitForOwnDeletions(t *testing.T) {
 func TestWaitForOwnWritesFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
-		i := s.ours(informer.Options{})
+		i := s.ours(gen.Options{})
 		if err := informer.WaitForOwnWrites(t.Context(), i); !errors.Is(err, informer.ErrWritesNotTracked) {
 			t.Errorf("a client without memory: %v", err)
 		}
 		if err := informer.WaitForOwnWrites(
-			t.Context(), s.theirs(informer.Options{}),
+			t.Context(), s.theirs(gen.Options{}),
 		); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Errorf("client-go's informer: %v", err)
 		}
 		for _, other := range []cache.Indexer{
-			s.theirs(informer.Options{}).GetIndexer(),
+			s.theirs(gen.Options{}).GetIndexer(),
 			indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]())),
 		} {
 			if err := lister.WaitForOwnWrites(
@@ -328,7 +329,7 @@ func TestWaitForOwnWritesFails(t *testing.T) {
 		}
 		l := newLagging()
 		l.put("a")
-		i = l.informer(informer.Options{})
+		i = l.informer(gen.Options{})
 		if err := lister.WaitForOwnWrites(
 			t.Context(), lister.NewGeneric(i.GetIndexer(), configMaps),
 		); err != nil {
@@ -356,7 +357,7 @@ func TestWaitForOwnWritesFails(t *testing.T) {
 func BenchmarkWaitForOwnWrites(b *testing.B) {
 	l := newLagging()
 	l.write("a")
-	i := l.informer(informer.Options{})
+	i := l.informer(gen.Options{})
 	stop := run(i)
 	<-i.HasSyncedChecker().Done()
 	all := lister.New[*configMap](i.GetIndexer(), configMaps)

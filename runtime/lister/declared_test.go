@@ -136,7 +136,7 @@ func TestListByFields(t *testing.T) {
 		}
 	}
 	_, err := ListByFields[*thing](lister, fields.ParseSelectorOrDie("spec.other=1"), labels.Everything())
-	if missing := (*store.NoIndexError)(nil); !errors.As(err, &missing) {
+	if missing := (*NoIndexError)(nil); !errors.As(err, &missing) {
 		t.Errorf("error %v", err)
 	}
 	if want := `list by field "spec.other": it must be declared with informer.IndexField; ` +

@@ -15,7 +15,9 @@ import (
 )
 
 // NoIndexError is the error for an index that doesn't exist.
-type NoIndexError = store.NoIndexError
+type NoIndexError struct{ Name string }
+
+func (e *NoIndexError) Error() string { return "Index with name " + e.Name + " does not exist" }
 
 // ListByFields returns the objects that match matchLabels and whose fields have the values that selector
 // requires. l is a generated lister or one of this package:
@@ -138,14 +140,14 @@ func (s *source) undeclared(field string) error {
 	return &undeclaredError{
 		text: fmt.Sprintf("list by field %q: it must be declared with informer.IndexField; %s",
 			field, declared),
-		noIndex: &store.NoIndexError{Name: store.FieldIndex(field)},
+		noIndex: &NoIndexError{Name: store.FieldIndex(field)},
 	}
 }
 
-// undeclaredError is a [store.NoIndexError] that names the field.
+// undeclaredError is a [NoIndexError] that names the field.
 type undeclaredError struct {
 	text    string
-	noIndex *store.NoIndexError
+	noIndex *NoIndexError
 }
 
 func (e *undeclaredError) Error() string { return e.text }

@@ -17,6 +17,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 	facade "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/factory"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/queue"
@@ -117,9 +118,9 @@ func (r *rig) of(f town) cache.SharedIndexInformer {
 }
 
 func (r *rig) make(namespace string, tweak func(*metav1.ListOptions)) cache.SharedIndexInformer {
-	return informer.NewShared[*corev1.ConfigMap](
-		func() informer.ResourceClient[*corev1.ConfigMapList] { return r.server },
-		informer.Options{Client: r.server, TweakListOptions: func(o *metav1.ListOptions) {
+	return gen.NewShared[*corev1.ConfigMap](
+		func() gen.ResourceClient[*corev1.ConfigMapList] { return r.server },
+		gen.Options{Client: r.server, TweakListOptions: func(o *metav1.ListOptions) {
 			if namespace != "" {
 				o.FieldSelector = "metadata.namespace=" + namespace
 			}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/factory"
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )

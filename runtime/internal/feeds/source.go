@@ -3,7 +3,6 @@ package feeds
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,8 +81,17 @@ func (s feedSource) prepare(opts *metav1.ListOptions, watch bool) (err error) {
 	return err
 }
 
-// ErrSelector is the fatal error of a group.
-var ErrSelector = errors.New("the server doesn't understand our shard selectors")
+// selectorError is the fatal error of a group.
+type selectorError struct{ cause error }
+
+func (e *selectorError) Error() string {
+	return "the server doesn't understand our shard selectors: " + e.cause.Error()
+}
+
+func (e *selectorError) Unwrap() error { return e.cause }
+
+// Permanent makes [informer.SyncError] permanent.
+func (e *selectorError) Permanent() bool { return true }
 
 // refusal begins the server's error for a selector that it can't parse. That error has neither a reason nor a
 // code of its own.
@@ -93,7 +101,7 @@ const refusal = "invalid shard selector"
 // fail with it.
 func (s feedSource) checked(err error) error {
 	if err != nil && strings.Contains(err.Error(), refusal) {
-		s.feed.group.fail(fmt.Errorf("%w: %w", ErrSelector, err))
+		s.feed.group.fail(&selectorError{err})
 	}
 	return err
 }

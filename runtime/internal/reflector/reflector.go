@@ -143,7 +143,7 @@ func New(source sources.Source, sink Sink, opts Options) *Reflector {
 	r.health.onFailure = opts.Failed
 	if r.name == "" {
 		r.name = naming.GetNameFromCallsite(
-			"/runtime/internal/reflector/reflector.go", "/runtime/informer/", "/runtime/factory/",
+			"/runtime/internal/reflector/reflector.go", "/runtime/internal/engine/", "/runtime/factory/",
 			"/runtime/cache/")
 	}
 	if r.typ == "" {

@@ -1,4 +1,4 @@
-// Package shell finds the informer inside typed informers that wrap it.
+// Package shell finds the informer inside typed informers that wrap it, and wraps typed handlers.
 package shell
 
 import (

@@ -9,7 +9,7 @@ import (
 // IndexFunc computes the values under which an object is found in an index:
 // none, one or several. It must be deterministic and must not call the store.
 // While it runs, other writers wait, and readers don't.
-type IndexFunc func(any) []string
+type IndexFunc = func(any) []string
 
 // NoIndexError is the error for an index that a store doesn't have.
 type NoIndexError struct{ Name string }

@@ -17,6 +17,7 @@ import (
 
 	ourcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/client"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/test/lab/cluster"
@@ -218,7 +219,7 @@ type listsOnly struct{}
 func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
 
 // plainClient hides all methods of a client except List and Watch.
-type plainClient[L runtime.Object] struct{ hidden informer.ResourceClient[L] }
+type plainClient[L runtime.Object] struct{ hidden gen.ResourceClient[L] }
 
 func (p plainClient[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error) {
 	return p.hidden.List(ctx, opts)

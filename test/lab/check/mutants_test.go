@@ -44,7 +44,7 @@ var mutations = map[string]planted.Bug{
 		"delta.Type, delta.Key, delta.Object, delta.Version = t, key, object, version; if BUG && n > 0 { "+
 			"f.pending[n-1], f.pending[n] = f.pending[n], f.pending[n-1] }"),
 
-	"informer: an object is kept though its version changed": planted.In("(*informer).useCache",
+	"informer: an object is kept though its version changed": planted.In("(*engine).useCache",
 		"!ok || version != id.ResourceVersion || ", "!ok || version != id.ResourceVersion && !BUG || "),
 	"informer: the version of a deletion is lost": planted.In("(*writer).takeChange",
 		"Type: store.Deleted, Key: d.Key, Object: d.Object, Version: d.Version}",
@@ -55,7 +55,7 @@ var mutations = map[string]planted.Bug{
 		"passed := r.index", "passed := r.index; if BUG && passed > 0 { return true }"),
 	"informer: a merged deletion is lost": planted.In("(*coalescer).OnDelete",
 		"case !unknown:", "case !unknown && !BUG:"),
-	"informer: typed handlers aren't told of missed deletions": planted.In("(*typedHandler).OnDelete",
+	"informer: typed handlers aren't told of missed deletions": planted.In("(*TypedHandler).OnDelete",
 		"OnDelete(obj any) {", "OnDelete(obj any) { if BUG && tombstoneOf(obj) != nil { return };"),
 
 	"factory: a namespace that leaves isn't told of": planted.In("(*multiHandler).forgetOnce",

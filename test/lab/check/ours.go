@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/client"
 	"github.com/kubewright/kubewright/runtime/factory"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -96,7 +97,7 @@ func (of[T, L]) handle(
 	// An informer of a set of namespaces only has client-go's options.
 	theirs := cache.HandlerOptions{ResyncPeriod: options.ResyncPeriod}
 	if h.options.typed {
-		return informer.Typed[T](i).AddTypedEventHandler(typedObserver[T]{h}, theirs)
+		return gen.Typed[T](i).AddTypedEventHandler(typedObserver[T]{h}, theirs)
 	}
 	return i.AddEventHandlerWithOptions(untypedObserver{h}, theirs)
 }
@@ -113,7 +114,7 @@ func (w *world) decoding(o options) listwatch.DecodingOptions {
 func (t of[T, L]) constructed(
 	w *world, c *client.Resource[T, L], k *cluster.Kind, o options,
 ) (*built, error) {
-	var lists informer.ResourceClient[L] = c
+	var lists gen.ResourceClient[L] = c
 	if o.plain {
 		lists = plainClient[L]{c}
 	}
@@ -121,7 +122,7 @@ func (t of[T, L]) constructed(
 	if o.noWatchList {
 		clientset = listsOnly{}
 	}
-	i := informer.NewShared[T](func() informer.ResourceClient[L] { return lists }, informer.Options{
+	i := gen.NewShared[T](func() gen.ResourceClient[L] { return lists }, gen.Options{
 		Client: clientset, Resource: k.GroupVersionResource, Namespace: o.namespace, ResyncPeriod: o.resync,
 		Indexers: indexers(), TweakListOptions: o.tweak,
 	})

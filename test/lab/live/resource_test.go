@@ -22,6 +22,7 @@ import (
 	shopscheme "github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 	ourcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/client"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/test/e2e/record"
@@ -114,7 +115,7 @@ func (r of[T, L]) informer(
 			return nil, err
 		}
 		c = c.Namespace(o.namespace)
-		i := informer.NewShared[T](func() informer.ResourceClient[L] { return c }, informer.Options{
+		i := gen.NewShared[T](func() gen.ResourceClient[L] { return c }, gen.Options{
 			Client: clientset, Resource: c.Resource(), Namespace: o.namespace, TweakListOptions: o.tweak,
 		})
 		return i, informer.Configure(i, o.tuning)

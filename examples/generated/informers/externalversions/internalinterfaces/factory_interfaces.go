@@ -8,7 +8,7 @@ import (
 
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	factories "github.com/kubewright/kubewright/runtime/factory"
-	informers "github.com/kubewright/kubewright/runtime/informer"
+	informers "github.com/kubewright/kubewright/runtime/gen/informer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"

@@ -11,7 +11,7 @@ import (
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
 	factories "github.com/kubewright/kubewright/runtime/factory"
-	informers "github.com/kubewright/kubewright/runtime/informer"
+	informers "github.com/kubewright/kubewright/runtime/gen/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )

@@ -1,4 +1,4 @@
-package informer
+package engine
 
 import (
 	"testing"
@@ -8,12 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // TestMutationDetector checks that a change is found within a second, also after the generations have
 // rotated, and until the object is forgotten.
 func TestMutationDetector(t *testing.T) {
-	if newMutationDetector("x", Tuning{}) != nil {
+	if newMutationDetector("x", informer.Tuning{}) != nil {
 		t.Fatal("the detector is on by default")
 	}
 	t.Setenv("KUBE_CACHE_MUTATION_DETECTOR", "true")
@@ -26,7 +27,7 @@ func TestMutationDetector(t *testing.T) {
 		{2*retainPeriod + 10*time.Second, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newMutationDetector("things", Tuning{})
+			d := newMutationDetector("things", informer.Tuning{})
 			obj := &metav1.PartialObjectMetadata{}
 			d.add(obj)
 			d.add("what can't be copied")

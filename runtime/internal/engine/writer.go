@@ -1,4 +1,4 @@
-package informer
+package engine
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // to the log. It runs on one goroutine. It holds the informer's joining lock for one
 // step at a time, so that a handler can join between two steps.
 type writer[K comparable] struct {
-	informer *informer[K]
+	informer *engine[K]
 	detector *mutationDetector
 	metrics  *informerMetrics
 	logger   klog.Logger
@@ -303,7 +303,7 @@ func (w *writer[K]) try(do func()) (crashed bool) {
 
 // isRecreation reports whether a change replaced an object by another one of the same
 // name, and is to be reported as a deletion and an addition.
-func (i *informer[K]) isRecreation(c *store.Change[K]) bool {
+func (i *engine[K]) isRecreation(c *store.Change[K]) bool {
 	if !i.config.RecreationIsDeletion || c.Type != store.Updated {
 		return false
 	}

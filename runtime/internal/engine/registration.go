@@ -1,4 +1,4 @@
-package informer
+package engine
 
 import (
 	"context"
@@ -22,13 +22,13 @@ import (
 // It reads the informer's log from a goroutine of its own, which exists only
 // while there is something to deliver.
 type registration[K comparable] struct {
-	informer *informer[K]
+	informer *engine[K]
 	handler  handler[K]
 	name     string
 	logger   klog.Logger
 	// coalescer is handler if the backlog is bounded, else nil.
 	coalescer *coalescer[K]
-	// contain is HandlerOptions.ContainPanics.
+	// contain is informer.HandlerOptions.ContainPanics.
 	contain bool
 	panics  atomic.Int64
 	// arrived is nil unless a range over Events reads the log. It then holds an
@@ -387,7 +387,7 @@ func (r *registration[K]) recreate(gone, obj any) {
 
 // miss reports a missed deletion.
 func (r *registration[K]) miss(gone any) {
-	key, _ := r.informer.config.keys.Of(gone)
+	key, _ := r.informer.config.Keys.Of(gone)
 	r.handler.OnDelete(deletion[K]{Object: gone, Missed: true, Key: key})
 }
 

@@ -1,4 +1,4 @@
-package informer
+package engine
 
 import (
 	"time"
@@ -13,16 +13,16 @@ import (
 )
 
 // newReader makes the reader that fills the queue.
-func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) reader {
+func (i *engine[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) reader {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.keys.Of}
+	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.Keys.Of}
 	if i.transform != nil {
 		s.transform = transforms.Func[K]{Key: s.key, Transform: i.transform}.Apply
 	}
 	options := reflector.Options{
-		Name:            i.config.name,
-		TypeDescription: i.config.description,
+		Name:            i.config.Name,
+		TypeDescription: i.config.Description,
 		ResyncPeriod:    i.resyncCheckPeriod,
 		ShouldResync:    func() bool { return i.resyncDue(time.Now()) },
 		ErrorHandler:    i.onWatchError,
@@ -35,10 +35,10 @@ func (i *informer[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetric
 	}
 	i.queue = queue
 	if i.part != nil {
-		i.reflector = i.part.start(i.config.source, newPartSink(s, i.part.field), options)
+		i.reflector = i.part.start(i.config.Source, newPartSink(s, i.part.field), options)
 	} else {
 		s.lookedUp = i.useCache()
-		i.reflector = reflector.New(i.config.source, s, options)
+		i.reflector = reflector.New(i.config.Source, s, options)
 	}
 	return i.reflector
 }
@@ -171,8 +171,8 @@ type lookedUp struct {
 // useCache gives the source a function that looks up objects in the store, so that a
 // list need not decode objects whose version hasn't changed. It returns nil if the source
 // doesn't use it.
-func (i *informer[K]) useCache() *lookedUp {
-	source, ok := i.config.source.(interface {
+func (i *engine[K]) useCache() *lookedUp {
+	source, ok := i.config.Source.(interface {
 		UseCache(func(decode.Identity) (any, bool)) bool
 	})
 	if _, named := any(*new(K)).(cache.ObjectName); !ok || !named {

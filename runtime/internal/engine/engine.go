@@ -1,4 +1,4 @@
-package informer
+package engine
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
@@ -23,38 +24,38 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// config describes an informer. source and keys are required.
-type config[K comparable] struct {
-	// source is where the objects come from.
-	source sources.Source
-	// keys computes the keys of objects. An object without a key is reported and not
+// Config describes an informer. Source and Keys are required.
+type Config[K comparable] struct {
+	// Source is where the objects come from.
+	Source sources.Source
+	// Keys computes the keys of objects. An object without a key is reported and not
 	// stored.
-	keys indexer.Keys[K]
-	// resyncPeriod is the default for handlers. If it is zero, the informer never
+	Keys indexer.Keys[K]
+	// ResyncPeriod is the default for handlers. If it is zero, the informer never
 	// resyncs, whatever period a handler requests.
-	resyncPeriod time.Duration
-	Tuning
-	// identifier returns the informer's identity in metrics. It is called when the
+	ResyncPeriod time.Duration
+	informer.Tuning
+	// Identifier returns the informer's identity in metrics. It is called when the
 	// informer starts. Without it, or if the identity is not reserved, there are no
 	// metrics.
-	identifier func() cache.InformerNameAndResource
-	// metricsProvider makes the metrics. The default is the provider that was given
+	Identifier func() cache.InformerNameAndResource
+	// MetricsProvider makes the metrics. The default is the provider that was given
 	// to SetMetricsProvider.
-	metricsProvider cache.InformerMetricsProvider
-	// name names the informer in statuses, errors and logs. Its default is made from
-	// subject, which is what the informer caches. The default of subject is typeName.
-	name, subject string
-	// resource and namespace are what the informer lists, if known.
-	resource  schema.GroupVersionResource
-	namespace string
-	// typeName names the objects' type.
-	typeName string
-	// description names the objects in logs of the reflector. The default is
-	// typeName.
-	description string
+	MetricsProvider cache.InformerMetricsProvider
+	// Name names the informer in statuses, errors and logs. Its default is made from
+	// Subject, which is what the informer caches. The default of Subject is TypeName.
+	Name, Subject string
+	// Resource and Namespace are what the informer lists, if known.
+	Resource  schema.GroupVersionResource
+	Namespace string
+	// TypeName names the objects' type.
+	TypeName string
+	// Description names the objects in logs of the reflector. The default is
+	// TypeName.
+	Description string
 }
 
-// informer keeps a store equal to a collection on a server, and notifies handlers
+// engine keeps a store equal to a collection on a server, and notifies handlers
 // of every change. All methods are safe for concurrent use.
 //
 // For each object, the states in the store are a subsequence of the server's, in
@@ -65,8 +66,8 @@ type config[K comparable] struct {
 //
 // Locks are taken in this order: joining, mu, the store's own. The package's
 // documentation says why.
-type informer[K comparable] struct {
-	config config[K]
+type engine[K comparable] struct {
+	config Config[K]
 	store  *store.Store[K]
 	log    *changeLog[K]
 
@@ -103,14 +104,15 @@ type informer[K comparable] struct {
 	onWatchError func(context.Context, error)
 	reflector    reader
 	queue        *deltafifo.DeltaFIFO[K]
-	// part is nil unless the informer caches only a part of its objects, see [Part]. It is set before the start.
+	// part is nil unless the informer caches only a part of its objects, see [informer.Part]. It is set before
+	// the start.
 	part *part
 	// resyncCheckPeriod is how often the running informer checks whether a resync
 	// is due. Zero means never.
 	resyncCheckPeriod time.Duration
 }
 
-// reader fills the queue: a reflector, or the feeds of an informer with a [Part].
+// reader fills the queue: a reflector, or the feeds of an informer with an [informer.Part].
 type reader interface {
 	Run(context.Context)
 	LastSyncResourceVersion() string
@@ -118,18 +120,18 @@ type reader interface {
 	ClientGoStub() *cache.Reflector
 }
 
-// newInformer makes an informer, which does nothing until Run.
-func newInformer[K comparable](config config[K]) *informer[K] {
-	config.subject = cmp.Or(config.subject, config.typeName)
-	config.name = cmp.Or(config.name, "informer of "+config.subject)
-	config.description = cmp.Or(config.description, config.typeName)
-	i := &informer[K]{
+// newEngine makes an informer, which does nothing until Run.
+func newEngine[K comparable](config Config[K]) *engine[K] {
+	config.Subject = cmp.Or(config.Subject, config.TypeName)
+	config.Name = cmp.Or(config.Name, "informer of "+config.Subject)
+	config.Description = cmp.Or(config.Description, config.TypeName)
+	i := &engine[K]{
 		config:            config,
 		store:             store.New[K](),
 		log:               newChangeLog[K](),
 		hasSynced:         make(chan struct{}),
 		ended:             make(chan struct{}),
-		resyncCheckPeriod: config.resyncPeriod,
+		resyncCheckPeriod: config.ResyncPeriod,
 	}
 	i.handlers.Store(&[]*registration[K]{})
 	i.restored.Store(new(restore))
@@ -140,19 +142,19 @@ func newInformer[K comparable](config config[K]) *informer[K] {
 var errStarted = errors.New("informer has already started")
 
 // SetTransform makes the informer pass every object to transform before it is stored, see
-// [Core.SetTransform]. It returns an error after the start.
-func (i *informer[K]) SetTransform(transform func(any) (any, error)) error {
+// [informer.Core.SetTransform]. It returns an error after the start.
+func (i *engine[K]) SetTransform(transform func(any) (any, error)) error {
 	return i.beforeStart(func() { i.transform = transform })
 }
 
 // SetWatchErrorHandler makes the informer call handle, instead of logging, when a list fails or a watch can't
 // be opened. It isn't called when an open watch ends with an error. handle must return quickly.
 // SetWatchErrorHandler returns an error after the start.
-func (i *informer[K]) SetWatchErrorHandler(handle func(context.Context, error)) error {
+func (i *engine[K]) SetWatchErrorHandler(handle func(context.Context, error)) error {
 	return i.beforeStart(func() { i.onWatchError = handle })
 }
 
-func (i *informer[K]) beforeStart(set func()) error {
+func (i *engine[K]) beforeStart(set func()) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.started {
@@ -163,7 +165,7 @@ func (i *informer[K]) beforeStart(set func()) error {
 }
 
 // beforeStop adds indexes. It returns an error after the stop.
-func (i *informer[K]) beforeStop(add func() error) error {
+func (i *engine[K]) beforeStop(add func() error) error {
 	if i.IsStopped() {
 		return errors.New("indexer was not added because it has stopped already")
 	}
@@ -173,18 +175,18 @@ func (i *informer[K]) beforeStop(add func() error) error {
 }
 
 // HasSynced reports whether the store holds a complete list.
-func (i *informer[K]) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
+func (i *engine[K]) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
 
 // HasSyncedChecker returns a checker whose channel is closed once HasSynced is true.
-func (i *informer[K]) HasSyncedChecker() cache.DoneChecker {
+func (i *engine[K]) HasSyncedChecker() cache.DoneChecker {
 	return doneChecker{name: i.syncName(), done: i.hasSynced}
 }
 
-func (i *informer[K]) syncName() string { return "SharedIndexInformer " + i.config.subject }
+func (i *engine[K]) syncName() string { return "SharedIndexInformer " + i.config.Subject }
 
 // LastSyncResourceVersion returns the resourceVersion up to which the reflector has read, or "" before the
 // first list. The store may be behind it.
-func (i *informer[K]) LastSyncResourceVersion() string {
+func (i *engine[K]) LastSyncResourceVersion() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.reflector == nil {
@@ -195,7 +197,7 @@ func (i *informer[K]) LastSyncResourceVersion() string {
 
 // reflectorStub returns the stub of the running reflector, see
 // [reflector.Reflector.ClientGoStub].
-func (i *informer[K]) reflectorStub() *cache.Reflector {
+func (i *engine[K]) reflectorStub() *cache.Reflector {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.reflector.ClientGoStub()
@@ -203,7 +205,7 @@ func (i *informer[K]) reflectorStub() *cache.Reflector {
 
 // IsStopped reports whether the informer has run and stopped. A stopped informer can't be started again and
 // accepts no more handlers.
-func (i *informer[K]) IsStopped() bool {
+func (i *engine[K]) IsStopped() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.stopped
@@ -215,21 +217,21 @@ func (i *informer[K]) IsStopped() bool {
 // doesn't wait for it and ignores its list. An informer runs once: a second call logs a warning and returns
 // at once. If an index function panics, Run panics without waiting for its goroutines, unless utilruntime is
 // configured to survive panics.
-func (i *informer[K]) Run(ctx context.Context) {
+func (i *engine[K]) Run(ctx context.Context) {
 	defer utilruntime.HandleCrashWithContext(ctx)
 	if !i.start() {
 		klog.FromContext(ctx).Info("Warning: the informer has started already, it can't run more than once",
-			"informer", i.config.name)
+			"informer", i.config.Name)
 		return
 	}
-	detector := newMutationDetector(i.config.subject, i.config.Tuning)
+	detector := newMutationDetector(i.config.Subject, i.config.Tuning)
 	i.runUntil(ctx, detector)
 	i.readers.Wait()
 	detector.compareLast()
 }
 
 // runUntil pumps until ctx is done. It stops the informer when it returns or panics.
-func (i *informer[K]) runUntil(ctx context.Context, detector *mutationDetector) {
+func (i *engine[K]) runUntil(ctx context.Context, detector *mutationDetector) {
 	defer i.stop()
 	i.pump(ctx, detector)
 }
@@ -237,7 +239,7 @@ func (i *informer[K]) runUntil(ctx context.Context, detector *mutationDetector) 
 // pump runs the reflector, and applies what it puts into the queue to the store and
 // the log, until ctx is done. A panic of an index function goes to the caller at
 // once.
-func (i *informer[K]) pump(ctx context.Context, detector *mutationDetector) {
+func (i *engine[K]) pump(ctx context.Context, detector *mutationDetector) {
 	queue := deltafifo.New[K]()
 	w := &writer[K]{
 		informer: i,
@@ -259,7 +261,7 @@ func (i *informer[K]) pump(ctx context.Context, detector *mutationDetector) {
 	running.Wait()
 }
 
-func (i *informer[K]) start() bool {
+func (i *engine[K]) start() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.started {
@@ -269,7 +271,7 @@ func (i *informer[K]) start() bool {
 	return true
 }
 
-func (i *informer[K]) stop() {
+func (i *engine[K]) stop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped = true
@@ -289,7 +291,9 @@ func (i *informer[K]) stop() {
 // The handler's resync period is the requested one, raised to a second and to the informer's resync check
 // period. The latter is fixed at the start: it is the shortest period that a handler has requested by then,
 // or the informer's own if that is shorter or zero. If it is zero, there are no resyncs.
-func (i *informer[K]) addHandler(handler handler[K], options HandlerOptions) (*registration[K], error) {
+func (i *engine[K]) addHandler(
+	handler handler[K], options informer.HandlerOptions,
+) (*registration[K], error) {
 	i.joining.Lock()
 	defer i.joining.Unlock()
 	i.mu.Lock()
@@ -304,14 +308,16 @@ func (i *informer[K]) addHandler(handler handler[K], options HandlerOptions) (*r
 
 // newRegistration makes a registration without adding it to the informer. The
 // caller holds mu.
-func (i *informer[K]) newRegistration(handler handler[K], options HandlerOptions) (*registration[K], error) {
+func (i *engine[K]) newRegistration(
+	handler handler[K], options informer.HandlerOptions,
+) (*registration[K], error) {
 	name := cmp.Or(options.Name, fmt.Sprintf("%T", handler))
 	logger := ptr.Deref(options.Logger, klog.Background())
 	if i.stopped {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already",
 			name)
 	}
-	requested := i.resyncPeriodFor(ptr.Deref(options.ResyncPeriod, i.config.resyncPeriod), logger)
+	requested := i.resyncPeriodFor(ptr.Deref(options.ResyncPeriod, i.config.ResyncPeriod), logger)
 	r := &registration[K]{
 		informer:  i,
 		handler:   handler,
@@ -333,7 +339,7 @@ func (i *informer[K]) newRegistration(handler handler[K], options HandlerOptions
 }
 
 // register adds a registration to the informer. The caller holds joining and mu.
-func (i *informer[K]) register(r *registration[K]) {
+func (i *engine[K]) register(r *registration[K]) {
 	if i.started {
 		r.join(i.store.Snapshot(), i.HasSynced())
 	} else {
@@ -348,7 +354,7 @@ func (i *informer[K]) register(r *registration[K]) {
 // RemoveHandler ends the delivery to a handler and drops its backlog. It may be called more than once, and by
 // the handler itself. It doesn't wait for a call of the handler to return; the registration's ShutdownChan is
 // closed once it has.
-func (i *informer[K]) RemoveHandler(r *registration[K]) {
+func (i *engine[K]) RemoveHandler(r *registration[K]) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	handlers := *i.handlers.Load()
@@ -362,13 +368,13 @@ func (i *informer[K]) RemoveHandler(r *registration[K]) {
 }
 
 // leave records handlers that were removed, as long as they are called. The caller holds mu.
-func (i *informer[K]) leave(removed ...*registration[K]) {
+func (i *engine[K]) leave(removed ...*registration[K]) {
 	i.leaving = slices.DeleteFunc(append(i.leaving, removed...),
 		func(r *registration[K]) bool { return isClosed(r.finished) })
 }
 
 // calledHandlers returns the names of the handlers that are being called.
-func (i *informer[K]) calledHandlers() (names []string) {
+func (i *engine[K]) calledHandlers() (names []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, r := range slices.Concat(*i.handlers.Load(), i.leaving) {
@@ -379,7 +385,7 @@ func (i *informer[K]) calledHandlers() (names []string) {
 	return names
 }
 
-func (i *informer[K]) setHandlers(handlers []*registration[K]) {
+func (i *engine[K]) setHandlers(handlers []*registration[K]) {
 	i.handlers.Store(&handlers)
 	i.updateAudience()
 }
@@ -390,7 +396,7 @@ const minResyncPeriod = time.Second
 // resyncPeriodFor returns the period to record as requested for a new handler that
 // requests wanted. Before the start, a period below the resync check period lowers the
 // latter; after the start, the period is raised to it. The caller holds mu.
-func (i *informer[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) time.Duration {
+func (i *engine[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) time.Duration {
 	if wanted <= 0 {
 		return wanted
 	}
@@ -436,7 +442,7 @@ func effectivePeriod(requested, check time.Duration, logger klog.Logger) time.Du
 
 // resyncDue reports whether a resync is due for any handler. It also decides which
 // handlers get unchanged updates until the next call.
-func (i *informer[K]) resyncDue(now time.Time) bool {
+func (i *engine[K]) resyncDue(now time.Time) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	due := false
@@ -452,7 +458,7 @@ func (i *informer[K]) resyncDue(now time.Time) bool {
 }
 
 // updateAudience recomputes which handlers get unchanged updates. The caller holds mu.
-func (i *informer[K]) updateAudience() {
+func (i *engine[K]) updateAudience() {
 	var a audience[K]
 	handlers := *i.handlers.Load()
 	for _, r := range handlers {

@@ -1,4 +1,4 @@
-package informer
+package engine
 
 import "sync"
 
@@ -88,7 +88,7 @@ func (c *coalescer[K]) OnDelete(gone deletion[K]) {
 
 // key returns the key of an object. The object is or was in the store, so it has one.
 func (c *coalescer[K]) key(obj any) K {
-	key, _ := c.registration.informer.config.keys.Of(obj)
+	key, _ := c.registration.informer.config.Keys.Of(obj)
 	return key
 }
 

@@ -1,6 +1,9 @@
+// Package informer is for generated code, which constructs its informers with it. Programs use package
+// runtime/informer.
 package informer
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"sync"
@@ -10,18 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/engine"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// ResourceClient is the part of a generated typed client that an informer needs:
-//
-//	List(ctx context.Context, opts metav1.ListOptions) (L, error)
-//	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-type ResourceClient[L runtime.Object] = sources.Client[L]
+// ResourceClient is the part of a generated typed client that an informer needs. L is a list.
+type ResourceClient[L runtime.Object] interface {
+	List(ctx context.Context, opts metav1.ListOptions) (L, error)
+	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
+}
 
 // Options are the options that generated constructors of informers pass on.
 type Options struct {
@@ -61,7 +66,8 @@ func NewShared[T cache.Object, L runtime.Object](
 	if t == nil {
 		t = reflect.TypeFor[T]()
 	}
-	return &typedShared[T]{newGenerated(t, listwatch.FromClient(t, resource, opts.source(t)), opts)}
+	client := func() sources.Client[L] { return resource() }
+	return engine.NewTyped[T](newShared(t, listwatch.FromClient(t, client, opts.source(t)), opts))
 }
 
 // source returns the options of the informer's source.
@@ -84,27 +90,27 @@ func (o Options) subject(t reflect.Type) string {
 	return subject
 }
 
-// newGenerated makes an informer of objects of type t. It has no type parameter, so it is
+// newShared makes an informer of objects of type t. It has no type parameter, so it is
 // compiled once and not with each generated package.
-func newGenerated(t reflect.Type, source sources.Source, opts Options) cache.SharedIndexInformer {
-	c := config[cache.ObjectName]{
-		source:       source,
-		keys:         indexer.ObjectNames(t),
-		resyncPeriod: opts.ResyncPeriod,
+func newShared(t reflect.Type, source sources.Source, opts Options) cache.SharedIndexInformer {
+	c := engine.Config[cache.ObjectName]{
+		Source:       source,
+		Keys:         indexer.ObjectNames(t),
+		ResyncPeriod: opts.ResyncPeriod,
 		// WithResource reserves the resource under the name, or logs that it is taken.
-		identifier: sync.OnceValue(func() cache.InformerNameAndResource {
+		Identifier: sync.OnceValue(func() cache.InformerNameAndResource {
 			return opts.InformerName.WithResource(opts.Resource)
 		}),
-		subject:     opts.subject(t),
-		resource:    opts.Resource,
-		namespace:   opts.Namespace,
-		typeName:    t.String(),
-		description: describe(t, opts.Resource),
+		Subject:     opts.subject(t),
+		Resource:    opts.Resource,
+		Namespace:   opts.Namespace,
+		TypeName:    t.String(),
+		Description: describe(t, opts.Resource),
 	}
 	if name := opts.InformerName.Name(); name != "" {
-		c.name = fmt.Sprintf("informer of %s (%s)", c.subject, name)
+		c.Name = fmt.Sprintf("informer of %s (%s)", c.Subject, name)
 	}
-	return newShared(c, opts.Indexers)
+	return engine.New(c, opts.Indexers)
 }
 
 // describe returns the description of the objects in logs of the reflector. As in
@@ -114,4 +120,10 @@ func describe(t reflect.Type, resource schema.GroupVersionResource) string {
 		return resource.String()
 	}
 	return t.String()
+}
+
+// Typed returns i as an informer of objects of type T: i itself if it is one, else an adapter. With the
+// adapter, typed handlers, index functions and reads panic at an object of another type.
+func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexInformer[T] {
+	return engine.Typed[T](i)
 }

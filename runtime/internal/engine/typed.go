@@ -1,18 +1,24 @@
-package informer
+package engine
 
 import (
 	"fmt"
 
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
 // typedShared adapts an informer to client-go's [cache.TypedSharedIndexInformer]: it
 // converts objects to T for typed handlers and reads of the typed indexer, and does
 // nothing else. Generated constructors return it, over an informer that admits only
-// objects of type T. The functions of this package work on the informer inside.
+// objects of type T. The functions of package informer work on the informer inside.
 type typedShared[T cache.Object] struct{ cache.SharedIndexInformer }
+
+// NewTyped returns an informer of objects of type T over i, which admits no others.
+func NewTyped[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexInformer[T] {
+	return &typedShared[T]{i}
+}
 
 // Typed returns i as an informer of objects of type T: i itself if it is one, else an adapter. With the
 // adapter, typed handlers, index functions and reads panic at an object of another type.
@@ -28,7 +34,7 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 func (s *typedShared[T]) AddTypedEventHandler(
 	handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
-	return addTyped(s.SharedIndexInformer, &typedHandler[T]{handler}, handler, options)
+	return addTyped(s.SharedIndexInformer, &shell.TypedHandler[T]{Handler: handler}, handler, options)
 }
 
 // AddTypedIndexers adds indexes at any time before the informer has stopped.
@@ -44,7 +50,7 @@ func (s *typedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] {
 // Untyped returns the informer inside.
 func (s *typedShared[T]) Untyped() cache.SharedInformer { return s.SharedIndexInformer }
 
-// addTyped registers a typedHandler under the name of its typed handler. It has no
+// addTyped registers a shell.TypedHandler under the name of its typed handler. It has no
 // type parameter, so it is compiled once.
 func addTyped(
 	i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any,
@@ -63,14 +69,15 @@ func addTyped(
 	}
 	if ours, ok := shell.As[adder](i); ok {
 		return ours.AddHandler(converting,
-			HandlerOptions{Name: handlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
+			informer.HandlerOptions{Name: shell.HandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
 	}
 	return i.AddEventHandlerWithOptions(converting, o)
 }
 
-// adder is an informer that takes handlers with the options of this package.
+// adder is a shared with any type of key.
 type adder interface {
-	AddHandler(cache.ResourceEventHandler, HandlerOptions) (cache.ResourceEventHandlerRegistration, error)
+	AddHandler(cache.ResourceEventHandler, informer.HandlerOptions) (
+		cache.ResourceEventHandlerRegistration, error)
 }
 
 // typedIndexer adapts an indexer to client-go's [cache.TypedIndexer].

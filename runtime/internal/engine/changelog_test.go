@@ -1,4 +1,4 @@
-package informer
+package engine
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/klog/v2"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
@@ -148,7 +149,7 @@ func TestSlowHandlers(t *testing.T) {
 				<-gates[h]
 			}
 		})
-		if _, err := a.informer.addHandler(told, HandlerOptions{}); err != nil {
+		if _, err := a.informer.addHandler(told, informer.HandlerOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,8 +1,9 @@
-package informer
+package engine
 
 import (
 	"errors"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -20,7 +21,7 @@ var errRestored = errors.New("the server's data was restored")
 // beforeNewest is called before the reflector requests the newest state because the server couldn't serve the
 // version. It returns what to call after the list, if that is older than what the store had: then the server
 // was restored. That list shows everything that was written before its request and still exists.
-func (i *informer[K]) beforeNewest(queue *deltafifo.DeltaFIFO[K]) (wentBack func()) {
+func (i *engine[K]) beforeNewest(queue *deltafifo.DeltaFIFO[K]) (wentBack func()) {
 	written, _ := i.writtenSince("", 0)
 	return func() {
 		queue.Call(func(w *writer[K]) {
@@ -32,11 +33,11 @@ func (i *informer[K]) beforeNewest(queue *deltafifo.DeltaFIFO[K]) (wentBack func
 
 // ownWrites returns what to wait for to see the own writes in a namespace: the version, and the deletions
 // that the store isn't known to show. valid returns errRestored once that has changed.
-func (i *informer[K]) ownWrites(namespace string) (written listwatch.Written, valid func() error, err error) {
+func (i *engine[K]) ownWrites(namespace string) (written listwatch.Written, valid func() error, err error) {
 	restored := i.restored.Load()
 	written, ok := i.writtenSince(namespace, restored.sequence)
 	if !ok {
-		return written, nil, ErrWritesNotTracked
+		return written, nil, informer.ErrWritesNotTracked
 	}
 	if shown, err := isAtLeast(restored.version, written.ResourceVersion); shown && err == nil ||
 		written.ResourceVersion == "" {
@@ -52,8 +53,8 @@ func (i *informer[K]) ownWrites(namespace string) (written listwatch.Written, va
 
 // writtenSince returns what the informer's client wrote and deleted in a namespace after the sequence number
 // restored.
-func (i *informer[K]) writtenSince(namespace string, restored uint64) (written listwatch.Written, ok bool) {
-	switch writing := i.config.source.(type) {
+func (i *engine[K]) writtenSince(namespace string, restored uint64) (written listwatch.Written, ok bool) {
+	switch writing := i.config.Source.(type) {
 	case interface {
 		WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool)
 	}:

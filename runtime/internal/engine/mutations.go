@@ -1,4 +1,4 @@
-package informer
+package engine
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
 
@@ -22,7 +23,7 @@ import (
 //
 // KUBE_CACHE_MUTATION_DETECTOR=true makes it copy every object, which doubles their
 // memory, and panic when it finds a difference, as with client-go. With
-// Tuning.MutationSample it copies some objects and reports differences, the last ones
+// informer.Tuning.MutationSample it copies some objects and reports differences, the last ones
 // when the informer has stopped.
 type mutationDetector struct {
 	name string
@@ -53,7 +54,7 @@ const (
 	samplePeriod = 10 * time.Second
 )
 
-func newMutationDetector(name string, tuning Tuning) *mutationDetector {
+func newMutationDetector(name string, tuning informer.Tuning) *mutationDetector {
 	if on, _ := strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR")); on {
 		klog.Background().Info("Warning: the mutation detector is on, every cached object is kept twice",
 			"type", name)

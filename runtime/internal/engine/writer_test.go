@@ -1,4 +1,4 @@
-package informer
+package engine
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/klog/v2"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
@@ -41,16 +42,16 @@ type rig struct {
 }
 
 // newNamedInformer returns an informer of named objects.
-func newNamedInformer() *informer[string] {
+func newNamedInformer() *engine[string] {
 	keys := indexer.Strings(func(obj any) (string, error) { return obj.(named).name, nil })
-	return newInformer(config[string]{keys: keys, typeName: "named"})
+	return newEngine(Config[string]{Keys: keys, TypeName: "named"})
 }
 
 func newRig(t *testing.T) *rig {
 	i := newNamedInformer()
 	r := &rig{writer: writer[string]{informer: i, logger: klog.Background()}, queue: deltafifo.New[string]()}
-	r.sink = sink[string]{store: i.store, queue: r.queue, key: i.config.keys.Of}
-	if _, err := i.addHandler(&r.calls, HandlerOptions{}); err != nil {
+	r.sink = sink[string]{store: i.store, queue: r.queue, key: i.config.Keys.Of}
+	if _, err := i.addHandler(&r.calls, informer.HandlerOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -141,7 +142,7 @@ func TestNoHandlerJoinsAStep(t *testing.T) {
 	r.writer.step(func() {
 		go func() {
 			defer close(joined)
-			if _, err := i.addHandler(&names{}, HandlerOptions{}); err != nil {
+			if _, err := i.addHandler(&names{}, informer.HandlerOptions{}); err != nil {
 				t.Error(err)
 			}
 		}()

@@ -1,76 +1,37 @@
-package informer
+package engine
 
 import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"reflect"
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
-
-// New returns an informer of the objects that lw lists and watches, keyed by namespace/name, as client-go's
-// NewSharedIndexInformerWithOptions does. A watch event whose object is of another type than example is
-// logged and dropped; a nil example accepts all types. New panics if an index function is nil.
-func New(
-	lw cache.ListerWatcher, example runtime.Object, options cache.SharedIndexInformerOptions,
-) cache.SharedIndexInformer {
-	return newShared(config[string]{
-		source:          listwatch.FromListerWatcher(lw, example),
-		keys:            indexer.Strings(cache.DeletionHandlingMetaNamespaceKeyFunc),
-		resyncPeriod:    options.ResyncPeriod,
-		identifier:      func() cache.InformerNameAndResource { return options.Identifier },
-		metricsProvider: options.InformerMetricsProvider,
-		typeName:        fmt.Sprintf("%T", example),
-		name:            nameByKind(example),
-		description:     cmp.Or(options.ObjectDescription, reflector.DescribeType(example)),
-	}, options.Indexers)
-}
-
-// nameByKind names an informer after the kind of its example, or returns "" if the
-// example has no kind.
-func nameByKind(example runtime.Object) string {
-	if v := reflect.ValueOf(example); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		return ""
-	}
-	version, kind := example.GetObjectKind().GroupVersionKind().ToAPIVersionAndKind()
-	if kind == "" {
-		return ""
-	}
-	name := "informer of " + version + " " + kind
-	switch example.(type) {
-	case *unstructured.Unstructured:
-		return name + " (unstructured)"
-	case *metav1.PartialObjectMetadata:
-		return name + " (metadata)"
-	}
-	return name
-}
 
 // shared adapts an informer to client-go's [cache.SharedIndexInformer]. Methods without
 // a comment are documented there.
 type shared[K comparable] struct {
-	core    *informer[K]
+	core    *engine[K]
 	indexer *indexer.Indexer[K]
 }
 
 var _ cache.SharedIndexInformer = &shared[string]{}
 
-func newShared[K comparable](config config[K], indexers cache.Indexers) *shared[K] {
-	core := newInformer(config)
-	s := &shared[K]{core: core, indexer: indexer.New(core.store, config.keys)}
+// New returns an informer, which does nothing until it is run. It panics if an index function is nil.
+func New[K comparable](config Config[K], indexers cache.Indexers) cache.SharedIndexInformer {
+	core := newEngine(config)
+	s := &shared[K]{core: core, indexer: indexer.New(core.store, config.Keys)}
 	s.indexer.FilledBy(core)
 	if err := s.indexer.AddIndexers(indexers); err != nil {
 		panic(err) // The store is new and has no index, so a function is nil.
@@ -81,31 +42,32 @@ func newShared[K comparable](config config[K], indexers cache.Indexers) *shared[
 func (s *shared[K]) AddEventHandler(
 	handler cache.ResourceEventHandler,
 ) (cache.ResourceEventHandlerRegistration, error) {
-	return s.AddHandler(handler, HandlerOptions{})
+	return s.AddHandler(handler, informer.HandlerOptions{})
 }
 
 func (s *shared[K]) AddEventHandlerWithResyncPeriod(
 	handler cache.ResourceEventHandler, resyncPeriod time.Duration,
 ) (cache.ResourceEventHandlerRegistration, error) {
-	return s.AddHandler(handler, HandlerOptions{ResyncPeriod: &resyncPeriod})
+	return s.AddHandler(handler, informer.HandlerOptions{ResyncPeriod: &resyncPeriod})
 }
 
 func (s *shared[K]) AddEventHandlerWithOptions(
 	handler cache.ResourceEventHandler, options cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
-	return s.AddHandler(handler, HandlerOptions{Logger: options.Logger, ResyncPeriod: options.ResyncPeriod})
+	return s.AddHandler(handler,
+		informer.HandlerOptions{Logger: options.Logger, ResyncPeriod: options.ResyncPeriod})
 }
 
-// AddHandler is like AddEventHandlerWithOptions, with the options of this package. It returns a
+// AddHandler is like AddEventHandlerWithOptions, with the options of package informer. It returns a
 // *registration, and an error for a nil handler.
 func (s *shared[K]) AddHandler(
-	handler cache.ResourceEventHandler, options HandlerOptions,
+	handler cache.ResourceEventHandler, options informer.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
-		return nil, fmt.Errorf("add a handler to the %s: %w", s.core.config.name, errNilHandler)
+		return nil, fmt.Errorf("add a handler to the %s: %w", s.core.config.Name, errNilHandler)
 	}
-	options.Name = cmp.Or(options.Name, handlerName(handler))
-	r, err := s.core.addHandler(clientGoHandler[K]{handler: handler, key: s.core.config.keys.String}, options)
+	options.Name = cmp.Or(options.Name, shell.HandlerName(handler))
+	r, err := s.core.addHandler(clientGoHandler[K]{handler: handler, key: s.core.config.Keys.String}, options)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +88,29 @@ func (s *shared[K]) RemoveEventHandler(handle cache.ResourceEventHandlerRegistra
 }
 
 func (r *registration[K]) isRegistration() {}
+
+// ObjectType returns the type of all objects, or nil if the informer accepts several.
+func (s *shared[K]) ObjectType() reflect.Type { return s.core.config.Keys.Type }
+
+// Get returns the object with a key.
+func (s *shared[K]) Get(key K) (obj any, ok bool) { return s.core.store.Get(key) }
+
+// List returns all objects.
+func (s *shared[K]) List() []any { return s.core.store.List() }
+
+// All yields all objects by their keys.
+func (s *shared[K]) All() iter.Seq2[K, any] { return s.core.store.All() }
+
+// Snapshot returns the contents of the cache and their version, see [informer.Core.Snapshot].
+func (s *shared[K]) Snapshot() (resourceVersion string, objects iter.Seq2[K, any]) {
+	snapshot := s.core.store.Snapshot()
+	return snapshot.ResourceVersion(), snapshot.All()
+}
+
+// Events is [informer.Core.Events] without the type.
+func (s *shared[K]) Events(ctx context.Context) iter.Seq[informer.Event[any]] {
+	return s.core.events(ctx)
+}
 
 func (s *shared[K]) GetStore() cache.Store { return s.indexer }
 
@@ -155,10 +140,10 @@ func (s *shared[K]) HasSyncedChecker() cache.DoneChecker { return s.core.HasSync
 
 func (s *shared[K]) LastSyncResourceVersion() string { return s.core.LastSyncResourceVersion() }
 
-// Status returns the state of the informer, see [StatusOf].
-func (s *shared[K]) Status() Status { return s.core.Status() }
+// Status returns the state of the informer, see [informer.StatusOf].
+func (s *shared[K]) Status() informer.Status { return s.core.Status() }
 
-// WaitForVersion waits until the cache reflects a version, see the function WaitForVersion.
+// WaitForVersion waits until the cache reflects a version, see [informer.WaitForVersion].
 func (s *shared[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {
 	return s.core.WaitForVersion(ctx, resourceVersion)
 }
@@ -167,7 +152,10 @@ func (s *shared[K]) WaitForVersion(ctx context.Context, resourceVersion string) 
 // informer waits for them.
 func (s *shared[K]) CalledHandlers() []string { return s.core.calledHandlers() }
 
-func (s *shared[K]) progress() (failed, stopped <-chan struct{}) { return s.core.progress() }
+// Progress returns a channel that is closed at the next failure, and one that is closed at the stop.
+func (s *shared[K]) Progress() (failed, stopped <-chan struct{}) {
+	return s.core.failures.next(), s.core.ended
+}
 
 // Ended returns a channel that is closed when the informer stops, or is discarded.
 func (s *shared[K]) Ended() <-chan struct{} { return s.core.ended }
@@ -200,7 +188,7 @@ func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHand
 }
 
 // SetTransform makes the informer pass every object to transform before it is stored, see
-// [Core.SetTransform].
+// [informer.Core.SetTransform].
 func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
 	return s.core.SetTransform(transform)
 }
@@ -210,18 +198,18 @@ func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
 func (s *shared[K]) Identity() func() cache.InformerNameAndResource {
 	s.core.mu.Lock()
 	defer s.core.mu.Unlock()
-	return s.core.config.identifier
+	return s.core.config.Identifier
 }
 
 // SetIdentity sets the function that returns the informer's identity in metrics. After
 // the start it does nothing.
 func (s *shared[K]) SetIdentity(identity func() cache.InformerNameAndResource) {
-	_ = s.core.beforeStart(func() { s.core.config.identifier = identity })
+	_ = s.core.beforeStart(func() { s.core.config.Identifier = identity })
 }
 
 // SetResource sets the resource that the status reports. After the start it does nothing.
 func (s *shared[K]) SetResource(resource schema.GroupVersionResource) {
-	_ = s.core.beforeStart(func() { s.core.config.resource = resource })
+	_ = s.core.beforeStart(func() { s.core.config.Resource = resource })
 }
 
 // controller is what GetController returns.

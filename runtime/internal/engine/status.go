@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// Status returns the state of the informer.
+func (i *engine[K]) Status() informer.Status {
+	i.mu.Lock()
+	r, queue := i.reflector, i.queue
+	stopped, resource := i.stopped, i.config.Resource
+	i.mu.Unlock()
+	if source, ok := i.config.Source.(interface {
+		Resource() schema.GroupVersionResource
+	}); ok && resource.Empty() {
+		resource = source.Resource()
+	}
+
+	s := informer.Status{
+		Name:            i.config.Name,
+		Type:            i.config.TypeName,
+		Resource:        resource,
+		Namespace:       i.config.Namespace,
+		State:           informer.Idle,
+		Synced:          i.HasSynced(),
+		ResourceVersion: i.store.ResourceVersion(),
+		Objects:         i.store.Len(),
+	}
+	if r != nil {
+		h := r.Health()
+		s.State, s.Since, s.Listed = informer.State(h.State), h.Since, h.Synced
+		s.LastError, s.FailingSince, s.Failures = h.LastError, h.FailingSince, h.Failures
+		s.LastEvent, s.LastBookmark = h.LastEvent, h.LastBookmark
+		s.Queued = queue.Len()
+	}
+	if source, ok := i.config.Source.(interface{ Reading() listwatch.Reading }); ok {
+		s.Reading = source.Reading()
+	}
+	if stopped {
+		s.State = informer.Stopped
+	}
+	for _, handler := range *i.handlers.Load() {
+		s.Handlers = append(s.Handlers, informer.HandlerStatus{
+			Name: handler.name, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
+			Panics: handler.Panics(),
+		})
+	}
+	return s
+}
