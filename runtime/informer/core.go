@@ -160,6 +160,8 @@ func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
 // before it. A deleted object leaves the cache even then: handlers receive its last known state in a
 // DeletedFinalStateUnknown. The error is logged and becomes Status.LastError.
 //
+// An informer of a part calls transform from several goroutines at once; others call it from one at a time.
+//
 // SetTransform returns an error after the start.
 func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 	if transform == nil {
