@@ -59,7 +59,7 @@ const adders = "AddEventHandler AddEventHandlerWithOptions AddEventHandlerWithRe
 // tried.
 var writers = map[string]string{
 	"informer":      adders + "AddTypedEventHandler AddTypedIndexers",
-	"untyped":       adders + "AddHandler",
+	"untyped":       adders + "AddHandler AddIndexes Events IndexField IndexLabels",
 	"indexer":       "Add Update Delete Replace Transaction AddIndexers",
 	"typed indexer": "Add Update Delete Replace AddIndexers AddTypedIndexers",
 	"core":          "AddEventHandler AddIndexes Events",

@@ -12,7 +12,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-var errPart = errors.New("the informer has a Part already")
+var (
+	errPart   = errors.New("the informer has a Part already")
+	errNoPart = errors.New("the informer has no Part")
+)
 
 // part is the state behind an [informer.Part].
 type part struct {
@@ -73,11 +76,26 @@ func (s *shared[K]) MakePart(by shard.Field) error {
 	return nil
 }
 
-func (s *shared[K]) SetRanges(ranges shard.Ranges) error { return s.core.part.setRanges(ranges) }
+// The methods below are for the Part that MakePart has made.
 
-func (s *shared[K]) PartStatus() informer.PartStatus { return s.core.part.status() }
+func (s *shared[K]) SetRanges(ranges shard.Ranges) error {
+	if s.core.part == nil {
+		return errNoPart
+	}
+	return s.core.part.setRanges(ranges)
+}
+
+func (s *shared[K]) PartStatus() informer.PartStatus {
+	if s.core.part == nil {
+		return informer.PartStatus{Err: errNoPart}
+	}
+	return s.core.part.status()
+}
 
 func (s *shared[K]) WaitForRanges(ctx context.Context, ranges shard.Ranges) error {
+	if s.core.part == nil {
+		return errNoPart
+	}
 	return s.core.waitUntil(ctx, func() (bool, error) {
 		status := s.core.part.status()
 		return status.Held.Covers(ranges), status.Err
