@@ -184,8 +184,8 @@ var ErrWritesNotTracked = errors.New("the informer's client doesn't record its w
 // If the server's data is restored from a backup, its versions go back, and writes are lost. The informer
 // notices that when it lists the newest state because the server refuses its version, and the list is older
 // than the cache. It then no longer waits for what was written before that list. A wait between the restore
-// and the list may last until the list. An informer that starts after the restore, with a clientset that wrote
-// before it, can't notice: a wait for those writes lasts until ctx is done.
+// and the list may last until the list. An informer that starts after the restore can't notice: a wait for
+// what the same clientset wrote before it lasts until ctx is done.
 //
 // The error is [ErrWritesNotTracked] if the client doesn't record its writes.
 func WaitForOwnWrites(ctx context.Context, i cache.SharedIndexInformer) error {
