@@ -143,8 +143,9 @@ func initially(
 }
 
 const (
-	// few requests a minute are those of a few requests before each back-off.
-	few = 40
+	// few requests a minute are those of up to seven requests before each back-off: back-offs without
+	// jitter start at 0.8 s and double, so there are seven attempts in a minute.
+	few = 49
 	// steady is a request a second.
 	steady = 80
 	// paged are those of a list of 101 pages before each back-off.
