@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
 
 // caches are a member's informers. Their ranges follow the table and not the Lease, so that after an outage
@@ -21,7 +21,7 @@ import (
 type caches struct {
 	field     shard.Field
 	informers []cache.SharedInformer
-	parts     []*informer.Part
+	parts     []*partial.Part
 
 	// target are the member's ranges by the last table, given those that the informers got last, and ready
 	// those of target that the informers got after the table had assigned them to the member.
@@ -45,7 +45,7 @@ type arrival struct{ ranges shard.Ranges }
 func (c *caches) add(field shard.Field, informers []cache.SharedInformer) error {
 	c.field, c.informers = field, informers
 	for i, one := range informers {
-		part, err := informer.Shard(one, field)
+		part, err := partial.Shard(one, field)
 		if err != nil {
 			return fmt.Errorf("sharding: Config.Informers[%d]: %w; with other caches set Config.Hashes", i, err)
 		}

@@ -30,7 +30,7 @@ type Config struct {
 	// members must have the same.
 	Kinds []string
 	// Informers are those of the kinds, of package informer or of a factory, not started yet. The member makes
-	// them informers of a part (see informer.Shard), and their ranges follow the table. Start them yourself,
+	// them informers of a part (see partial.Shard), and their ranges follow the table. Start them yourself,
 	// before or after Run. Before the first division by namespace, the balancer counts the objects with them.
 	Informers []cache.SharedInformer
 	// Hashes returns the hash of each object that the member has in a range, in any order, or false if they

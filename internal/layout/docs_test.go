@@ -18,7 +18,8 @@ import (
 var documented = map[string]string{
 	"client": "runtime/client", "factory": "runtime/factory", "informer": "runtime/informer",
 	"lister": "runtime/lister", "listwatch": "runtime/listwatch", "queue": "runtime/queue",
-	"runtimetest": "runtime/runtimetest", "sharding": "sharding", "shardingtest": "sharding/shardingtest",
+	"partial": "runtime/shard/partial", "runtimetest": "runtime/runtimetest", "sharding": "sharding",
+	"shardingtest": "sharding/shardingtest",
 }
 
 var (

@@ -30,7 +30,7 @@ func BenchmarkSyncPods(b *testing.B) {
 func BenchmarkSyncClientGo(b *testing.B) {
 	Sync(b, Replay(b, RecordPods(Objects)), Pairs(clientset, ClientGo))
 	Sync(b, Replay(b, RecordWorkloads(Objects)), Pairs(unstructured, Dynamic))
-	Sync(b, Replay(b, RecordMetadata(Objects)), slices.Concat(Pairs(partial, ClientGo),
+	Sync(b, Replay(b, RecordMetadata(Objects)), slices.Concat(Pairs(partialMetadata, ClientGo),
 		Pairs(generatedPartial, ClientGo[:1])))
 }
 
@@ -75,7 +75,7 @@ func TestReplay(t *testing.T) {
 	CheckPairs(t, replay(t, RecordWorkloads(objects), true), relists)
 	server = Replay(t, RecordPods(objects))
 	CheckPairs(t, server, slices.Concat(Pairs("pods", Generated[:2]), Pairs(clientset, ClientGo)))
-	CheckPairs(t, Replay(t, RecordMetadata(objects)), slices.Concat(Pairs(partial, ClientGo),
+	CheckPairs(t, Replay(t, RecordMetadata(objects)), slices.Concat(Pairs(partialMetadata, ClientGo),
 		Pairs(generatedPartial, ClientGo[:1])))
 }
 

@@ -22,9 +22,9 @@ import (
 
 // The collections for clients of client-go.
 const (
-	clientset    = "clientset/pods"
-	unstructured = "dynamic/workloads"
-	partial      = "metadata/workloads"
+	clientset       = "clientset/pods"
+	unstructured    = "dynamic/workloads"
+	partialMetadata = "metadata/workloads"
 	// generatedPartial are generated metadata informers.
 	generatedPartial = "generated-metadata/bakeries"
 )
@@ -57,7 +57,7 @@ func init() {
 		client := must(dynamic.NewForConfig(config))
 		return clientgodynamic.NewDynamicSharedInformerFactory(client, 0).ForResource(resource).Informer()
 	})
-	addClientGo(partial, func(config *rest.Config) cache.SharedIndexInformer {
+	addClientGo(partialMetadata, func(config *rest.Config) cache.SharedIndexInformer {
 		config.Wrap(listwatch.Wrap)
 		client := must(metadata.NewForConfig(config))
 		return metadatainformer.NewSharedInformerFactory(client, 0).ForResource(resource).Informer()

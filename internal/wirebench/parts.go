@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
 
 // part is the part of a server's objects that an informer reads. The zero value is all of them.
@@ -26,7 +26,7 @@ func narrow(i cache.SharedInformer, selector string) {
 	if err != nil {
 		panic(err)
 	}
-	if err := must(informer.Shard(i, field)).SetRanges(ranges...); err != nil {
+	if err := must(partial.Shard(i, field)).SetRanges(ranges...); err != nil {
 		panic(err)
 	}
 }

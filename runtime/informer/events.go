@@ -13,7 +13,7 @@ const (
 	// Synced comes once, after the last object of the initial list. It has no
 	// object.
 	Synced
-	// Released is an object that left an informer with a [Part] without being deleted.
+	// Released is an object that left an informer of a part (runtime/shard/partial) without being deleted.
 	Released
 )
 

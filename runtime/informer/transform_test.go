@@ -2,8 +2,6 @@ package informer_test
 
 import (
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,13 +9,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/cache"
 
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
-	"github.com/kubewright/kubewright/runtime/shard"
 )
+
+type configMapServer = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
 
 // TestTransformErrorsNameTheObject checks that the status has the error of a transform, with the namespace
 // and name of the server's object, wherever the object came from, and that only a list in pages counts it as
@@ -25,21 +23,24 @@ import (
 func TestTransformErrorsNameTheObject(t *testing.T) {
 	cause := errors.New("can't")
 	for name, c := range map[string]struct {
-		prepare func(*partServer)
-		after   func(*partServer)
+		prepare func(*configMapServer)
+		after   func(*configMapServer)
 		failed  bool
 	}{
-		"a list in pages": {prepare: func(s *partServer) {
+		"a list in pages": {prepare: func(s *configMapServer) {
 			s.NoWatchListClient()
 			s.Create(configMapIn("ns", "bad"))
 		}, failed: true},
-		"a watch-list": {prepare: func(s *partServer) { s.Create(configMapIn("ns", "bad")) }},
+		"a watch-list": {prepare: func(s *configMapServer) { s.Create(configMapIn("ns", "bad")) }},
 		"a change in a watch-list": {
-			prepare: func(s *partServer) { s.OmitEndBookmark(true) },
-			after:   func(s *partServer) { s.Create(configMapIn("ns", "bad")); s.Update(configMapIn("ns", "bad")) },
+			prepare: func(s *configMapServer) { s.OmitEndBookmark(true) },
+			after: func(s *configMapServer) {
+				s.Create(configMapIn("ns", "bad"))
+				s.Update(configMapIn("ns", "bad"))
+			},
 		},
-		"a watch": {after: func(s *partServer) { s.Create(configMapIn("ns", "bad")) }},
-		"a deletion": {after: func(s *partServer) {
+		"a watch": {after: func(s *configMapServer) { s.Create(configMapIn("ns", "bad")) }},
+		"a deletion": {after: func(s *configMapServer) {
 			s.Create(configMapIn("ns", "bad"))
 			s.Delete("ns", "bad")
 		}},
@@ -77,100 +78,8 @@ func TestTransformErrorsNameTheObject(t *testing.T) {
 	}
 }
 
-func keyOf(obj any) string { return cache.MetaObjectToName(obj.(*corev1.ConfigMap)).String() }
-
 func configMapIn(namespace, name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-}
-
-// TestTransformsOfAPart checks that an informer of a part knows under which keys its objects are stored,
-// while its ranges change: it deletes the objects that the server deletes, and only those.
-func TestTransformsOfAPart(t *testing.T) {
-	for _, by := range []shard.Field{shard.ByNamespace, shard.ByUID} {
-		t.Run(string(by), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newPartWorld(t, by, paged)
-				if err := w.informer.SetTransform(func(obj any) (any, error) {
-					cm := obj.(*corev1.ConfigMap)
-					if cm.Labels["out"] != "" {
-						return (*corev1.ConfigMap)(nil), nil
-					}
-					cm.Name = "renamed-" + cm.Name
-					return cm, nil
-				}); err != nil {
-					t.Fatal(err)
-				}
-				known := map[string]bool{}
-				if _, err := w.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-					AddFunc:    func(obj any) { known[keyOf(obj)] = true },
-					DeleteFunc: func(obj any) { delete(known, keyOf(obj)) },
-				}); err != nil {
-					t.Fatal(err)
-				}
-				low, high := w.halves()
-				w.set(low)
-				w.start()
-				defer w.stop()
-				w.set(shard.All())
-				w.settle()
-				w.set(high)
-				w.settle()
-				w.set(shard.All())
-				w.settle()
-				left := map[string]bool{}
-				for n, o := range w.server.Objects() {
-					switch n % 3 {
-					case 0:
-						w.server.Delete(o.Namespace, o.Name)
-					case 1:
-						out := o.DeepCopy()
-						out.Labels = map[string]string{"out": "yes"}
-						w.server.Update(out)
-					default:
-						left[fmt.Sprintf("%s/renamed-%s", o.Namespace, o.Name)] = true
-					}
-				}
-				w.settle()
-				stored := map[string]bool{}
-				for _, key := range w.informer.GetStore().ListKeys() {
-					stored[key] = true
-				}
-				if !maps.Equal(stored, left) || !maps.Equal(known, left) {
-					t.Errorf("stored %v, known %v, want %v", slices.Sorted(maps.Keys(stored)),
-						slices.Sorted(maps.Keys(known)), slices.Sorted(maps.Keys(left)))
-				}
-			})
-		})
-	}
-}
-
-// TestTransformsKeepTheHash checks that a transform must not change the field by which objects are sharded.
-func TestTransformsKeepTheHash(t *testing.T) {
-	for by, change := range map[shard.Field]func(*corev1.ConfigMap){
-		shard.ByNamespace: func(cm *corev1.ConfigMap) { cm.Namespace = "other" },
-		shard.ByUID:       func(cm *corev1.ConfigMap) { cm.UID = "other" },
-	} {
-		t.Run(string(by), func(t *testing.T) {
-			inBubble(t, by, func(w *partWorld) {
-				if err := w.informer.SetTransform(func(obj any) (any, error) {
-					change(obj.(*corev1.ConfigMap))
-					return obj, nil
-				}); err != nil {
-					t.Fatal(err)
-				}
-				w.set(shard.All())
-				w.start()
-				status, _ := informer.StatusOf(w.informer)
-				if err := status.LastError; err == nil || !strings.Contains(err.Error(),
-					"transform namespace-0/name: the function changed the "+string(by)) {
-					t.Errorf("the last error is %v", err)
-				}
-				if n := len(w.informer.GetStore().ListKeys()); n > 0 {
-					t.Errorf("%d objects are stored", n)
-				}
-			})
-		})
-	}
 }
 
 // TestCoalescedMissedDeletion checks that a handler with a bounded backlog receives the deletion of an object

@@ -206,6 +206,8 @@ func (c call) arguments() (values []reflect.Value, ok bool) {
 				}
 				return zeros
 			}))
+		case strings.Contains(in.PkgPath(), "/internal/"):
+			values = append(values, reflect.Zero(in)) // No program has another value.
 		case in.Kind() == reflect.Interface:
 			c.Errorf("%s takes a %s: give the test one", c.name, in)
 			return nil, false

@@ -23,6 +23,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/runtime/shard/partial"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
@@ -47,7 +48,7 @@ type rig struct {
 	informer   cache.SharedIndexInformer
 	handle     cache.ResourceEventHandlerRegistration
 	sharded    cache.SharedIndexInformer
-	part       *informer.Part
+	part       *partial.Part
 	namespaces *factory.Namespaces[town]
 	combined   cache.SharedIndexInformer
 	inTowns    cache.ResourceEventHandlerRegistration
@@ -98,7 +99,7 @@ func newRig(t *testing.T, kind string) *rig {
 	}
 	r.factory = factory.New(r.server, 0)
 	r.sharded = r.make("", nil)
-	if r.part, err = informer.Shard(r.sharded, shard.ByUID); err != nil {
+	if r.part, err = partial.Shard(r.sharded, shard.ByUID); err != nil {
 		t.Fatal(err)
 	}
 	r.namespaces = factory.NewNamespaces(func(name string) town {

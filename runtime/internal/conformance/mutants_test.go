@@ -78,7 +78,7 @@ var mutations = map[string]planted.Bug{
 	"transforms: a deletion in a list has the server's key": planted.In("(*List).Remove",
 		"if key, ok := l.Names.Of(from); ok {", "if key, ok := l.Names.Of(from); ok { if BUG { key = from }"),
 	"transforms: a typed nil is stored": planted.In("Func.Apply",
-		"if isNil(transformed) {", "if isNil(transformed) && !(BUG && transformed != nil) {"),
+		"if IsNil(transformed) {", "if IsNil(transformed) && !(BUG && transformed != nil) {"),
 	"transforms: nil in a list leaves the state before it": planted.In("(*List).Put",
 		"l.Remove(o.From)", "if !BUG { l.Remove(o.From) }"),
 	"transforms: an object is staged under two keys": planted.In("(*List).Put",

@@ -20,10 +20,10 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/cache"
-	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
 
 // TestTransformModel makes random writes and lists, with a transform that does something else for each state
@@ -40,7 +40,7 @@ func TestTransformModel(t *testing.T) {
 		},
 		"of a part": func(w *transformWalk) (clientgo.Store, runner) {
 			i := typed.New(w.server, conformance.InformerOptions{})
-			part, err := informer.Shard(i, shard.ByUID)
+			part, err := partial.Shard(i, shard.ByUID)
 			if err := errors.Join(err, part.SetRanges(shard.All()...)); err != nil {
 				w.t.Fatal(err)
 			}

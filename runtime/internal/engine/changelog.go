@@ -78,7 +78,7 @@ const (
 	missed
 	// recreated is an update that is reported as a missed deletion and an addition.
 	recreated
-	// released is an object that left an informer with a Part without being deleted.
+	// released is an object that left a [Selection] without being deleted.
 	released
 )
 

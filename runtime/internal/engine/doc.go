@@ -12,8 +12,7 @@
 // goroutine, and gives it to the sink, which transforms the object, computes its key and appends a delta to
 // the queue. Appending never blocks, so nothing behind the queue slows down reading from the server.
 //
-// An informer of a part ([informer.Shard]) has a group of feeds in place of the reflector: package feeds
-// reads each range of hashes by a reflector of its own, as ranges come and go.
+// An informer of a part of its objects has another reader in place of the reflector, see [Selection].
 //
 // The writer runs on the goroutine of RunWithContext. It pops everything from the queue, applies it to the
 // store, and appends what changed to the change log. A node of the log is a single change or a batch: the
@@ -49,9 +48,9 @@
 // The order is joining, then mu, then the store's own locks. Whoever holds mu waits for nobody, so index
 // functions, which the writer calls while it holds joining, may ask for the informer's state. The reflector
 // takes mu alone, to check whether a resync is due. The other locks come last. The lock of the waiters may be
-// held while the store is read, and while the state of an [informer.Part] is, under the part's lock and that
-// of its group of feeds. No other lock is taken under the locks of coalescers, of the mutation detector
-// (taken under joining), of the reflector's health or of the indexer's functions.
+// held while the store is read, and while a [Selection] is asked whether it is empty. No other lock is taken
+// under the locks of coalescers, of the mutation detector (taken under joining), of the reflector's health or
+// of the indexer's functions.
 //
 // No lock that a method takes is held while a handler, a transform, a tweak of list options, a watch error
 // handler or OnMutation runs, so all of these may call the informer. Index functions may read the cache, but

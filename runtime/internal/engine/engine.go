@@ -19,7 +19,6 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
-	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
@@ -102,22 +101,13 @@ type engine[K comparable] struct {
 	leaving      []*registration[K]
 	transform    func(any) (any, error)
 	onWatchError func(context.Context, error)
-	reflector    reader
+	reader       Reader
 	queue        *deltafifo.DeltaFIFO[K]
-	// part is nil unless the informer caches only a part of its objects, see [informer.Part]. It is set before
-	// the start.
-	part *part
+	// selection is nil unless the informer caches a part of its objects. It is set before the start.
+	selection Selection
 	// resyncCheckPeriod is how often the running informer checks whether a resync
 	// is due. Zero means never.
 	resyncCheckPeriod time.Duration
-}
-
-// reader fills the queue: a reflector, or the feeds of an informer with an [informer.Part].
-type reader interface {
-	Run(context.Context)
-	LastSyncResourceVersion() string
-	Health() reflector.Health
-	ClientGoStub() *cache.Reflector
 }
 
 // newEngine makes an informer, which does nothing until Run.
@@ -189,10 +179,10 @@ func (i *engine[K]) syncName() string { return "SharedIndexInformer " + i.config
 func (i *engine[K]) LastSyncResourceVersion() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.reflector == nil {
+	if i.reader == nil {
 		return ""
 	}
-	return i.reflector.LastSyncResourceVersion()
+	return i.reader.LastSyncResourceVersion()
 }
 
 // reflectorStub returns the stub of the running reflector, see
@@ -200,7 +190,7 @@ func (i *engine[K]) LastSyncResourceVersion() string {
 func (i *engine[K]) reflectorStub() *cache.Reflector {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.reflector.ClientGoStub()
+	return i.reader.ClientGoStub()
 }
 
 // IsStopped reports whether the informer has run and stopped. A stopped informer can't be started again and

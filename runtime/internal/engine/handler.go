@@ -33,7 +33,7 @@ type deletion[K comparable] struct {
 	// Missed is set if the last state of the object is unknown: a list no longer contained the object, or the
 	// transform failed for it.
 	Missed bool
-	// Released is set if the object wasn't deleted, but left the ranges of an informer with an [informer.Part].
+	// Released is set if the object wasn't deleted, but left the informer's [Selection].
 	Released bool
 	// Key is the key of the object. It is set only if Missed is.
 	Key K

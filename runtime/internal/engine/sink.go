@@ -13,12 +13,15 @@ import (
 )
 
 // newReader makes the reader that fills the queue.
-func (i *engine[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) reader {
+func (i *engine[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics) Reader {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	s := sink[K]{store: i.store, queue: queue, metrics: m, key: i.config.Keys.Of}
-	if i.transform != nil {
-		s.transform = transforms.Func[K]{Key: s.key, Transform: i.transform}.Apply
+	if transform := i.transform; transform != nil {
+		if i.selection != nil {
+			transform = i.selection.Transform(transform)
+		}
+		s.transform = transforms.Func[K]{Key: s.key, Transform: transform}.Apply
 	}
 	options := reflector.Options{
 		Name:            i.config.Name,
@@ -34,13 +37,13 @@ func (i *engine[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics)
 		SilenceTimeout:       i.config.SilenceTimeout,
 	}
 	i.queue = queue
-	if i.part != nil {
-		i.reflector = i.part.start(i.config.Source, newPartSink(s, i.part.field), options)
+	if i.selection != nil {
+		i.reader = i.selection.Reader(i.config.Source, selectionSink[K]{s}, options)
 	} else {
 		s.lookedUp = i.useCache()
-		i.reflector = reflector.New(i.config.Source, s, options)
+		i.reader = reflector.New(i.config.Source, s, options)
 	}
-	return i.reflector
+	return i.reader
 }
 
 // sink takes the reflector's lists and events, and fills the queue. It transforms objects

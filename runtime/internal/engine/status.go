@@ -10,7 +10,7 @@ import (
 // Status returns the state of the informer.
 func (i *engine[K]) Status() informer.Status {
 	i.mu.Lock()
-	r, queue := i.reflector, i.queue
+	r, queue := i.reader, i.queue
 	stopped, resource := i.stopped, i.config.Resource
 	i.mu.Unlock()
 	if source, ok := i.config.Source.(interface {

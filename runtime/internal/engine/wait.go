@@ -30,7 +30,7 @@ func (i *engine[K]) waitForVersion(ctx context.Context, resourceVersion string, 
 		return fmt.Errorf("wait for version %q: %w", resourceVersion, err)
 	}
 	return i.waitUntil(ctx, func() (bool, error) {
-		if err := valid(); err != nil || i.part.isNothing() {
+		if err := valid(); err != nil || i.selection != nil && i.selection.IsEmpty() {
 			return true, err
 		}
 		met, err := isAtLeast(i.store.ResourceVersion(), resourceVersion)

@@ -54,7 +54,7 @@ func (w *writer[K]) takeBatch(ctx context.Context, queue *deltafifo.DeltaFIFO[K]
 func (w *writer[K]) take(d *deltafifo.Delta[K]) {
 	switch d.Type {
 	case deltafifo.ReplacedAll:
-		w.replace(d.List.(*transforms.List[K]), d.Version)
+		w.replace(d.List.(*transforms.List[K]), d.Version, nil)
 	case deltafifo.SyncAll:
 		w.resync()
 	case deltafifo.Bookmark:
@@ -124,9 +124,9 @@ func (w *writer[K]) flush() {
 // apply applies w.changes in one step. It returns false if it applied none.
 func (w *writer[K]) apply() (applied bool) {
 	w.step(func() {
-		// A change before the first list means that the source has no initial list. An informer with a Part
-		// has synced when complete is called.
-		if w.informer.part == nil {
+		// A change before the first list means that the source has no initial list. The reader of a
+		// selection says itself when the informer has synced.
+		if w.informer.selection == nil {
 			w.markSynced()
 		}
 		w.informer.store.Apply(w.changes)
@@ -168,74 +168,6 @@ func (w *writer[K]) notification(i int) (c change, ok bool) {
 		k = recreated
 	}
 	return change{applied.Old, applied.Object, k}, true
-}
-
-// replace makes the staged objects the only ones of the store. The first call
-// completes the informer's sync. If an index function panics at one of the objects
-// and the process survives, replace stores the others.
-func (w *writer[K]) replace(staged *transforms.List[K], resourceVersion string) {
-	w.flush()
-	w.replaceIn(staged, resourceVersion, nil)
-}
-
-// replaceIn is replace if in is nil. Else handlers are notified only of objects for which in returns
-// true, and the informer's sync isn't completed.
-func (w *writer[K]) replaceIn(staged *transforms.List[K], resourceVersion string, in func(any) bool) {
-	if !w.commit(staged, resourceVersion, in) {
-		w.exclude(staged)
-		w.commit(staged, resourceVersion, in)
-	}
-}
-
-// exclude removes the objects at which an index function panics from the staged ones,
-// so that their state in the store stays.
-func (w *writer[K]) exclude(staged *transforms.List[K]) {
-	var bad []K
-	staged.Each(func(key K, object any, _ string) {
-		if crashed := w.try(func() { staged.Check(object) }); crashed {
-			bad = append(bad, key)
-		}
-	})
-	for _, key := range bad {
-		if object, version, ok := w.informer.store.Lookup(key); ok {
-			staged.Set(key, object, version)
-		} else {
-			staged.Delete(key)
-		}
-	}
-}
-
-// commit makes the staged objects the store's in one step. It returns false if an index
-// function panicked. The store is then unchanged.
-func (w *writer[K]) commit(
-	staged *transforms.List[K], resourceVersion string, in func(any) bool,
-) (committed bool) {
-	w.step(func() {
-		changes := staged.Commit(resourceVersion)
-		committed, w.names = true, staged.Names
-		if w.detector != nil {
-			for c := range changes.All() {
-				if c.Type != store.Deleted {
-					w.detector.add(c.Object)
-				}
-			}
-		}
-		all, length := changes.All(), changes.Len()
-		if in != nil {
-			all, length = changesIn(all, in)
-		}
-		initial := !w.synced
-		completes := initial && in == nil
-		if completes {
-			w.synced = true
-			close(w.informer.hasSynced)
-		}
-		w.informer.log.appendBatch(batch[K]{
-			bulk: all, length: length, audience: w.informer.audience.Load(),
-			initial: initial, synced: completes,
-		})
-	})
-	return committed
 }
 
 // resync appends an update of every object to itself, for the handlers that resync.

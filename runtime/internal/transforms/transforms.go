@@ -31,7 +31,7 @@ func (f Func[K]) Apply(from K, obj any) (Result[K], error) {
 	if err != nil {
 		return none, fmt.Errorf("transform %v: %w", from, err)
 	}
-	if isNil(transformed) {
+	if IsNil(transformed) {
 		return none, nil
 	}
 	key, err := f.Key(transformed)
@@ -41,8 +41,8 @@ func (f Func[K]) Apply(from K, obj any) (Result[K], error) {
 	return Result[K]{From: from, Key: key, Object: transformed}, nil
 }
 
-// isNil reports whether obj is nil or a typed nil.
-func isNil(obj any) bool {
+// IsNil reports whether obj is nil or a typed nil: then an object isn't cached.
+func IsNil(obj any) bool {
 	if obj == nil {
 		return true
 	}

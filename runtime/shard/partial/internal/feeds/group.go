@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/engine"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/shard"
@@ -25,7 +26,7 @@ type Options struct {
 // concurrent use.
 type Group struct {
 	source  sources.Source
-	sink    Sink
+	sink    engine.Sink
 	options Options
 	// stub is a reflector that never runs, for ClientGoStub and the initial health.
 	stub *reflector.Reflector
@@ -44,7 +45,8 @@ type Group struct {
 	feeds        []*feed
 	// complete is set once held has covered wanted.
 	complete bool
-	// mixed is the argument of the last call of the sink's Mixed, version the last bookmark since then.
+	// mixed is set while changes come from several feeds. Then the sink is pinned, and version is its last
+	// bookmark.
 	mixed   bool
 	version string
 	// fatal is the error that has ended all reading.
@@ -61,7 +63,7 @@ type Group struct {
 type commit struct{ ranges shard.Ranges }
 
 // New returns a group without ranges, which doesn't run yet.
-func New(source sources.Source, sink Sink, options Options) *Group {
+func New(source sources.Source, sink engine.Sink, options Options) *Group {
 	g := &Group{source: source, sink: sink, options: options}
 	g.filtering = Filtering{Lists: Unknown, Watches: Unknown}
 	g.stub = reflector.New(feedSource{Source: source}, nil, options.Reflector)
@@ -103,7 +105,7 @@ func (g *Group) release(removed shard.Ranges) {
 			g.end(f)
 		}
 	}
-	g.sink.Released(g.wanted)
+	g.sink.Release(g.in(g.wanted))
 }
 
 // Ranges returns the ranges that were set, and those of them whose objects are in the sink.
@@ -189,15 +191,15 @@ func (g *Group) changed() {
 	mixed := len(g.feeds) > 1 || slices.ContainsFunc(g.feeds, func(f *feed) bool { return len(f.floors) > 0 })
 	if mixed && !g.mixed {
 		g.mixed, g.version = true, ""
-		g.sink.Mixed(true)
+		g.sink.Pin(true)
 	}
 	if version := g.least(); g.mixed && version != "" && version != g.version {
 		g.version = version
-		_ = g.sink.Bookmark(version) // It never fails.
+		g.sink.Bookmark(version)
 	}
 	if g.mixed && !mixed {
 		g.mixed = false
-		g.sink.Mixed(false)
+		g.sink.Pin(false)
 	}
 }
 
@@ -275,7 +277,7 @@ func (g *Group) resync() {
 		}
 		if options.ShouldResync == nil || options.ShouldResync() {
 			g.mu.Lock()
-			_ = g.sink.Resync() // It never fails.
+			g.sink.Resync()
 			g.mu.Unlock()
 		}
 	}

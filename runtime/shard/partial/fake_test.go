@@ -1,4 +1,4 @@
-package informer_test
+package partial_test
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
 
 // fakeWorld is a fake clientset, an informer of a part of its objects, and a handler that records its events.
@@ -33,7 +34,7 @@ type fakeWorld struct {
 	// cuts are where ranges may begin.
 	cuts     []uint64
 	informer cache.SharedIndexInformer
-	part     *informer.Part
+	part     *partial.Part
 	told     map[string]string
 	// writes counts the writes, for UIDs and generations that no other object has.
 	writes int
@@ -68,7 +69,7 @@ func inFakeBubble(t *testing.T, by shard.Field, f func(*fakeWorld)) {
 		shop := externalversions.NewSharedInformerFactory(client, 0)
 		w.informer = shop.Shop().V1().Bakeries().Informer()
 		var err error
-		if w.part, err = informer.Shard(w.informer, by); err != nil {
+		if w.part, err = partial.Shard(w.informer, by); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := informer.AddEventHandler(w.informer, w, informer.HandlerOptions{}); err != nil {

@@ -1,4 +1,4 @@
-package informer_test
+package partial_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
 
 // halves are two ranges with six of a partWorld's namespaces each.
@@ -356,19 +357,19 @@ func TestWaitForRanges(t *testing.T) {
 // TestShardErrors checks what Shard refuses.
 func TestShardErrors(t *testing.T) {
 	inBubble(t, shard.ByUID, func(w *partWorld) {
-		if _, err := informer.Shard(w.informer, shard.ByUID); err == nil {
+		if _, err := partial.Shard(w.informer, shard.ByUID); err == nil {
 			t.Error("an informer has two parts")
 		}
 		w.start()
-		if _, err := informer.Shard(w.informer, shard.ByUID); err == nil {
+		if _, err := partial.Shard(w.informer, shard.ByUID); err == nil {
 			t.Error("a part of an informer that has started")
 		}
 		other := newPartWorld(t, shard.ByUID, nil)
-		if _, err := informer.Shard(other.informer, "object.metadata.name"); err == nil {
+		if _, err := partial.Shard(other.informer, "object.metadata.name"); err == nil {
 			t.Error("names are hashed")
 		}
 		theirs := cache.NewSharedInformer(w.server.ListerWatcher(), &corev1.ConfigMap{}, 0)
-		if _, err := informer.Shard(theirs, shard.ByUID); !errors.Is(err, informer.ErrUnsupportedInformer) {
+		if _, err := partial.Shard(theirs, shard.ByUID); !errors.Is(err, informer.ErrUnsupportedInformer) {
 			t.Error(err)
 		}
 	})

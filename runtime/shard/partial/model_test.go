@@ -1,4 +1,4 @@
-package informer_test
+package partial_test
 
 import (
 	"context"
@@ -23,6 +23,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
 
 type partServer = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
@@ -35,7 +36,7 @@ type partWorld struct {
 	// cuts are where ranges may begin.
 	cuts     []uint64
 	informer cache.TypedSharedIndexInformer[*corev1.ConfigMap]
-	part     *informer.Part
+	part     *partial.Part
 	handlers []*partHandler
 	stop     func()
 }
@@ -62,7 +63,7 @@ func newPartWorld(t *testing.T, by shard.Field, prepare func(*partServer)) *part
 		t.Fatal(err)
 	}
 	var err error
-	if w.part, err = informer.Shard(w.informer, by); err != nil {
+	if w.part, err = partial.Shard(w.informer, by); err != nil {
 		t.Fatal(err)
 	}
 	return w

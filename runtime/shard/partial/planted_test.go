@@ -1,4 +1,4 @@
-package informer_test
+package partial_test
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ var partBugs = map[string]bugs.Bug{
 	"a first list may be of any age": bugs.In("(*Group).start",
 		"options.Consistent, options.From = true, f.at", "options.Consistent, options.From = !BUG, f.at"),
 	"narrowing leaves objects in the store": bugs.In("(*Group).release",
-		"g.sink.Released(g.wanted)", "if !BUG { g.sink.Released(g.wanted) }"),
+		"g.sink.Release(g.in(g.wanted))", "if !BUG { g.sink.Release(g.in(g.wanted)) }"),
 	"a feed without ranges goes on": bugs.In("(*Group).release",
 		"len(f.ranges) == 0 {", "len(f.ranges) == 0 && !BUG {"),
 	"the version is that of the feed ahead": bugs.In("(*Group).least",
@@ -24,9 +24,9 @@ var partBugs = map[string]bugs.Bug{
 		`version != "" && !isBefore`, `(BUG || version != "") && !isBefore`),
 	"feeds of objects without versions are joined": bugs.In("(*Group).joinable",
 		"if g.versionless ||", "if !BUG && g.versionless ||"),
-	"the deletion of another object of its name takes one out": bugs.In("(*writer).arriveMixed",
+	"the deletion of another object of its name takes one out": bugs.In("(*writer).arriveOf",
 		"(a.deleted ||", "(!BUG && a.deleted ||"),
-	"what is stored outlives what is listed": bugs.In("(*writer).replacePart",
+	"what is stored outlives what is listed": bugs.In("(*writer).stageRest",
 		"!isEarlier(version, c.Version)",
 		"(BUG && isEarlier(c.Version, version) || !BUG && !isEarlier(version, c.Version))"),
 	"joined feeds resume where the one ahead is": bugs.In("joined",
@@ -39,21 +39,21 @@ var partBugs = map[string]bugs.Bug{
 		"if isBefore(opts.ResourceVersion,", "if !BUG && isBefore(opts.ResourceVersion,"),
 	"an unreadable selector is sent again": bugs.In("feedSource.checked",
 		"if err != nil && strings", "if !BUG && err != nil && strings"),
-	"a list stores what left meanwhile": bugs.In("(*writer).replacePart",
+	"a list stores what left meanwhile": bugs.In("(*writer).replace",
 		"w.leaveOut(staged, in)", "if !BUG { w.leaveOut(staged, in) }"),
-	"a list takes out other ranges": bugs.In("(*writer).replacePart",
+	"a list takes out other ranges": bugs.In("(*writer).stageRest",
 		"if in(c.Object) { continue", "if BUG || in(c.Object) { continue"),
-	"an object of another feed is overwritten by an older one": bugs.In("(*writer).arriveMixed",
-		"of(old) != hash &&", "!BUG && of(old) != hash &&"),
-	"objects say what the version of the store is": bugs.In("partSink.Mixed",
-		"store.Pin(mixed)", "store.Pin(mixed && !BUG)"),
+	"an object of another feed is overwritten by an older one": bugs.In("(*writer).arriveOf",
+		"!sameStream(old) &&", "!BUG && !sameStream(old) &&"),
+	"objects say what the version of the store is": bugs.In("selectionSink.Pin",
+		"store.Pin(pinned)", "store.Pin(pinned && !BUG)"),
 	"what is released is told as deleted": bugs.In("(*writer).release",
 		"w.leaveAs(released,", "w.leaveAs(map[bool]kind{true: deleted, false: released}[BUG],"),
 }
 
 // TestPlantedPartBugsAreFound checks that the tests of informers of a part find each of partBugs.
 func TestPlantedPartBugsAreFound(t *testing.T) {
-	tests := bugs.Build(t, "..", partBugs)
+	tests := bugs.Build(t, "../..", partBugs)
 	const pattern = "TestPartModel|TestPartWithoutRanges|TestNarrowing|TestWidening|TestWideningOfWhole|" +
 		"TestListIsNotOlder|TestEndedFeedsTellNothing|TestPagesKeepTheirSelector|TestInvalidSelector|" +
 		"TestPartOfFake|TestVersionsThatEnd"

@@ -137,6 +137,29 @@ func (g *Group) look(obj any) (hash uint64, ok bool) {
 	return g.options.Field.Hash(m), true
 }
 
+// streamOf returns what reports whether a stored object has come from the stream of an object with a hash. It
+// is nil while there is one stream. The caller holds the group's mu.
+func (g *Group) streamOf(hash uint64) func(stored any) bool {
+	if !g.mixed {
+		return nil
+	}
+	return func(stored any) bool { return HashOf(g.options.Field, stored) == hash }
+}
+
+// in returns what reports whether an object is in ranges.
+func (g *Group) in(ranges shard.Ranges) func(obj any) bool {
+	return func(obj any) bool { return ranges.Contains(HashOf(g.options.Field, obj)) }
+}
+
+// HashOf returns the hash of an object, 0 if that is no API object.
+func HashOf(by shard.Field, obj any) uint64 {
+	m, err := meta.Accessor(obj)
+	if err != nil {
+		return 0
+	}
+	return by.Hash(m)
+}
+
 // isBefore reports whether version a is before b. It is false if they have no order.
 func isBefore(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
