@@ -7,7 +7,7 @@
 //
 //	controller.Options{NewQueue: kwctrl.NewQueue[reconcile.Request]}
 //
-// Shard divides the objects of a controller among its replicas, see docs/sharding.md.
+// Package kwsharding divides the objects of a controller among its replicas, see docs/sharding.md.
 //
 // It is a module of its own, so that only its users depend on controller-runtime.
 package kwctrl

@@ -19,7 +19,7 @@ var documented = map[string]string{
 	"client": "runtime/client", "factory": "runtime/factory", "informer": "runtime/informer",
 	"lister": "runtime/lister", "listwatch": "runtime/listwatch", "queue": "runtime/queue",
 	"partial": "runtime/shard/partial", "runtimetest": "runtime/runtimetest", "sharding": "sharding",
-	"shardingtest": "sharding/shardingtest",
+	"shardingtest": "sharding/shardingtest", "kwsharding": "contrib/controller-runtime/kwsharding",
 }
 
 var (

@@ -78,8 +78,8 @@ func (g *Group) NewMember(config sharding.Config) (*sharding.Member, error) {
 }
 
 // Config returns the configuration of one member of this group, for functions that make the member
-// themselves, such as kwctrl.Shard. Leases and Group are the group's, Identity gets a number, and JoinDelay
-// is next to nothing, because the test decides when ranges move.
+// themselves, such as kwsharding.Shard. Leases and Group are the group's, Identity gets a number, and
+// JoinDelay is next to nothing, because the test decides when ranges move.
 func (g *Group) Config(config sharding.Config) sharding.Config {
 	l := &link{server: g.server}
 	config.Leases, config.Group, config.JoinDelay = g.server.Client(l), name, 1

@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/test/ctrlsuites/internal/boats"
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
@@ -219,7 +220,7 @@ func (c *coast) leases(names ...string) {
 
 // replica is a manager that shares boats and berths.
 type replica struct {
-	*kwctrl.Shards[reconcile.Request]
+	*kwsharding.Shards[reconcile.Request]
 	coast    *coast
 	name     string
 	client   client.Client
@@ -245,7 +246,7 @@ func (c *coast) join(name string) *replica {
 		c.Fatal(err)
 	}
 	r.client = mgr.GetClient()
-	r.Shards, err = kwctrl.Shard[reconcile.Request](mgr, sharding.Config{
+	r.Shards, err = kwsharding.Shard[reconcile.Request](mgr, sharding.Config{
 		Leases: kubernetes.NewForConfigOrDie(restConfig).CoordinationV1().Leases("default"),
 		Group:  "harbour-controller", Identity: name, JoinDelay: time.Second,
 		Changed: func([]sharding.Owned) { c.tell() },

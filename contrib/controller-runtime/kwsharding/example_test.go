@@ -1,4 +1,4 @@
-package kwctrl_test
+package kwsharding_test
 
 import (
 	"context"
@@ -17,9 +17,62 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
+
+// Two managers share the objects of two towns. Each reconciles those of the town that the test gives it. In
+// production, the members elect one that gives each its part.
+func Example() {
+	server := newMapServer()
+	for _, town := range []string{"oslo", "rome"} {
+		server.Create(bread(town, "rye"))
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	group, baked, ended := shardingtest.NewGroup(), make(chan string), make(chan error)
+	join := func(name string) *sharding.Member {
+		config := &rest.Config{Host: "http://bakery", Transport: server}
+		config.Wrap(sharding.Transport)
+		mgr, err := manager.New(config, managerOptions()) // with the NewCache of kwctrl
+		if err != nil {
+			panic(err)
+		}
+		member := group.Config(sharding.Config{Identity: name}) // in production, it has Leases and a Group
+		shards, err := kwsharding.Shard[reconcile.Request](mgr, member, &corev1.ConfigMap{})
+		if err != nil {
+			panic(err)
+		}
+		bake := reconcile.Func(func(_ context.Context, r reconcile.Request) (reconcile.Result, error) {
+			baked <- name + " bakes for " + r.Namespace
+			return reconcile.Result{}, nil
+		})
+		err = shards.Complete(
+			builder.ControllerManagedBy(mgr).For(&corev1.ConfigMap{}), bake, controller.Options{})
+		if err != nil {
+			panic(err)
+		}
+		go func() { ended <- mgr.Start(ctx) }()
+		return shards.Member
+	}
+	anna, ben := join("anna"), join("ben")
+
+	if err := group.Move(ctx, anna, shardingtest.Of("oslo")); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(<-baked)
+	if err := group.Move(ctx, ben, shardingtest.Of("rome")); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(<-baked)
+
+	stop()
+	fmt.Println(<-ended, <-ended)
+	// Output:
+	// anna bakes for oslo
+	// ben bakes for rome
+	// <nil> <nil>
+}
 
 // The code of docs/sharding.md for controller-runtime. It is compiled, not run: the tests run managers.
 func Example_docsSharding() {
@@ -35,7 +88,7 @@ func Example_docsSharding() {
 		if err != nil {
 			return nil, err
 		}
-		shards, err := kwctrl.Shard[reconcile.Request](mgr, sharding.Config{
+		shards, err := kwsharding.Shard[reconcile.Request](mgr, sharding.Config{
 			Leases:   clients.Leases(namespace),
 			Group:    "bakery-controller",
 			Identity: podName,
@@ -50,7 +103,7 @@ func Example_docsSharding() {
 	}
 	_ = run
 	test := func(ctx context.Context, mgr manager.Manager, group *shardingtest.Group) error {
-		shards, err := kwctrl.Shard[reconcile.Request](mgr, group.Config(sharding.Config{Identity: "anna"}),
+		shards, err := kwsharding.Shard[reconcile.Request](mgr, group.Config(sharding.Config{Identity: "anna"}),
 			&batchv1.CronJob{}, &batchv1.Job{})
 		if err != nil {
 			return err

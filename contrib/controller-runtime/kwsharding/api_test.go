@@ -1,4 +1,4 @@
-package kwctrl_test
+package kwsharding_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package kwctrl_test
+package kwsharding_test
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/sharding"
@@ -36,7 +36,7 @@ const takeOver = 10 * time.Second
 // stops. No object is ever reconciled by two managers at a time, and each is up to date in the end.
 func TestShard(t *testing.T) {
 	t.Run("by namespace", func(t *testing.T) { inBakery(t, testShard[reconcile.Request]) })
-	t.Run("by UID", func(t *testing.T) { inBakery(t, testShard[kwctrl.UIDRequest]) })
+	t.Run("by UID", func(t *testing.T) { inBakery(t, testShard[kwsharding.UIDRequest]) })
 	t.Run("server that sends all", func(t *testing.T) {
 		inBakery(t, func(t *testing.T, b *bakery[reconcile.Request]) {
 			b.maps.Sharding(false, false)
@@ -45,7 +45,7 @@ func TestShard(t *testing.T) {
 	})
 }
 
-func testShard[T kwctrl.ShardRequest](t *testing.T, b *bakery[T]) {
+func testShard[T kwsharding.Request](t *testing.T, b *bakery[T]) {
 	b.fill(200, 40)
 	first := b.join("first")
 	b.check("one")
@@ -96,7 +96,7 @@ func testShard[T kwctrl.ShardRequest](t *testing.T, b *bakery[T]) {
 // TestShardRecreated: an object that is deleted and created anew has another UID, and is reconciled by the
 // owner of that.
 func TestShardRecreated(t *testing.T) {
-	inBakery(t, func(t *testing.T, b *bakery[kwctrl.UIDRequest]) {
+	inBakery(t, func(t *testing.T, b *bakery[kwsharding.UIDRequest]) {
 		b.fill(40, 1)
 		b.join("first")
 		b.join("second")
@@ -112,7 +112,7 @@ func TestShardRecreated(t *testing.T) {
 				moved++
 			}
 			b.check("created anew")
-			request := kwctrl.UIDRequest{NamespacedName: client.ObjectKeyFromObject(created), UID: created.UID}
+			request := kwsharding.UIDRequest{NamespacedName: client.ObjectKeyFromObject(created), UID: created.UID}
 			if b.done[owner][fmt.Sprint(request)] == 0 {
 				t.Errorf("%s hasn't reconciled %v", owner.name, request)
 			}
@@ -350,7 +350,7 @@ func TestShardRefuses(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, err = kwctrl.Shard[reconcile.Request](mgr, shards, &corev1.ConfigMap{})
+				_, err = kwsharding.Shard[reconcile.Request](mgr, shards, &corev1.ConfigMap{})
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("the error is %v", err)
 				}
@@ -370,7 +370,7 @@ func TestShardRefuses(t *testing.T) {
 
 // TestShardNothing: Shard without objects is an error.
 func TestShardNothing(t *testing.T) {
-	_, err := kwctrl.Shard[reconcile.Request](nil, sharding.Config{})
+	_, err := kwsharding.Shard[reconcile.Request](nil, sharding.Config{})
 	if err == nil || !strings.Contains(err.Error(), "pass Shard an object of each kind") {
 		t.Errorf("the error is %v", err)
 	}

@@ -1,4 +1,4 @@
-package kwctrl
+package kwsharding
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// ShardRequest is what sharded controllers reconcile.
-type ShardRequest interface {
+// Request is what sharded controllers reconcile.
+type Request interface {
 	reconcile.Request | UIDRequest
 }
 
@@ -32,7 +32,7 @@ type UIDRequest struct {
 func (r UIDRequest) String() string { return r.NamespacedName.String() + " " + string(r.UID) }
 
 // fieldOf returns the field by which requests are sharded.
-func fieldOf[T ShardRequest]() shard.Field {
+func fieldOf[T Request]() shard.Field {
 	var none T
 	if _, byUID := any(none).(UIDRequest); byUID {
 		return shard.ByUID
@@ -41,7 +41,7 @@ func fieldOf[T ShardRequest]() shard.Field {
 }
 
 // hashed returns the part of a request that is hashed.
-func hashed[T ShardRequest](request T) string {
+func hashed[T Request](request T) string {
 	switch request := any(request).(type) {
 	case UIDRequest:
 		return string(request.UID)
@@ -54,8 +54,8 @@ func hashed[T ShardRequest](request T) string {
 // EnqueueUID returns a handler that enqueues the object of an event, with its UID. It is for Watches of a
 // typed builder, which has no For:
 //
-//	builder.TypedControllerManagedBy[kwctrl.UIDRequest](mgr).Named("bakery").
-//		Watches(&shopv1.Bakery{}, kwctrl.EnqueueUID())
+//	builder.TypedControllerManagedBy[kwsharding.UIDRequest](mgr).Named("bakery").
+//		Watches(&shopv1.Bakery{}, kwsharding.EnqueueUID())
 func EnqueueUID() handler.TypedEventHandler[client.Object, UIDRequest] {
 	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []UIDRequest {
 		return []UIDRequest{{client.ObjectKeyFromObject(object), object.GetUID()}}
@@ -70,11 +70,11 @@ func EnqueueOwnerUID(
 ) (handler.TypedEventHandler[client.Object, UIDRequest], error) {
 	kind, err := apiutil.GVKForObject(owner, scheme)
 	if err != nil {
-		return nil, fmt.Errorf("kwctrl: owners like %T: %w", owner, err)
+		return nil, fmt.Errorf("kwsharding: owners like %T: %w", owner, err)
 	}
 	namespaced, err := apiutil.IsGVKNamespaced(kind, mapper)
 	if err != nil {
-		return nil, fmt.Errorf("kwctrl: owners like %T: %w", owner, err)
+		return nil, fmt.Errorf("kwsharding: owners like %T: %w", owner, err)
 	}
 	return handler.TypedEnqueueRequestsFromMapFunc(
 		func(_ context.Context, object client.Object) (requests []UIDRequest) {

@@ -1,4 +1,4 @@
-package kwctrl_test
+package kwsharding_test
 
 import (
 	"reflect"
@@ -13,14 +13,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
 )
 
 // enqueued returns what a handler enqueues for an update.
 func enqueued(
-	t *testing.T, h handler.TypedEventHandler[client.Object, kwctrl.UIDRequest], before, after client.Object,
-) (requests []kwctrl.UIDRequest) {
+	t *testing.T, h handler.TypedEventHandler[client.Object, kwsharding.UIDRequest], before, after client.Object,
+) (requests []kwsharding.UIDRequest) {
 	t.Helper()
-	q := kwctrl.NewQueue[kwctrl.UIDRequest]("", nil)
+	q := kwctrl.NewQueue[kwsharding.UIDRequest]("", nil)
 	h.Update(t.Context(), event.TypedUpdateEvent[client.Object]{ObjectOld: before, ObjectNew: after}, q)
 	for q.Len() > 0 {
 		request, _ := q.Get()
@@ -35,8 +36,8 @@ func enqueued(
 func TestEnqueueUID(t *testing.T) {
 	before, after := bread("town", "rye"), bread("town", "rye")
 	before.UID, after.UID = "old", "new"
-	got := enqueued(t, kwctrl.EnqueueUID(), before, after)
-	want := []kwctrl.UIDRequest{
+	got := enqueued(t, kwsharding.EnqueueUID(), before, after)
+	want := []kwsharding.UIDRequest{
 		{NamespacedName: client.ObjectKeyFromObject(before), UID: "old"},
 		{NamespacedName: client.ObjectKeyFromObject(before), UID: "new"},
 	}
@@ -60,20 +61,20 @@ func TestEnqueueOwnerUID(t *testing.T) {
 	dough := client.ObjectKey{Namespace: "town", Name: "dough"}
 	for _, test := range []struct {
 		owner client.Object
-		want  kwctrl.UIDRequest
+		want  kwsharding.UIDRequest
 	}{
-		{&corev1.ConfigMap{}, kwctrl.UIDRequest{NamespacedName: dough, UID: "1"}},
-		{&corev1.Node{}, kwctrl.UIDRequest{NamespacedName: client.ObjectKey{Name: "oven"}, UID: "2"}},
+		{&corev1.ConfigMap{}, kwsharding.UIDRequest{NamespacedName: dough, UID: "1"}},
+		{&corev1.Node{}, kwsharding.UIDRequest{NamespacedName: client.ObjectKey{Name: "oven"}, UID: "2"}},
 	} {
-		h, err := kwctrl.EnqueueOwnerUID(scheme.Scheme, mapper, test.owner)
+		h, err := kwsharding.EnqueueOwnerUID(scheme.Scheme, mapper, test.owner)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := enqueued(t, h, owned, owned); !reflect.DeepEqual(got, []kwctrl.UIDRequest{test.want}) {
+		if got := enqueued(t, h, owned, owned); !reflect.DeepEqual(got, []kwsharding.UIDRequest{test.want}) {
 			t.Errorf("%T: got %v, want %v", test.owner, got, test.want)
 		}
 	}
-	if _, err := kwctrl.EnqueueOwnerUID(scheme.Scheme, mapper, &corev1.Pod{}); err == nil {
+	if _, err := kwsharding.EnqueueOwnerUID(scheme.Scheme, mapper, &corev1.Pod{}); err == nil {
 		t.Error("no error for a kind that the mapper doesn't know")
 	}
 }

@@ -1,4 +1,4 @@
-package kwctrl
+package kwsharding
 
 import (
 	"context"
@@ -29,7 +29,7 @@ import (
 // them. Objects are sharded by namespace if T, the type of requests, is reconcile.Request, and by UID if it
 // is UIDRequest. All methods are safe for concurrent use, and so are the member's. Don't call the member's
 // Run: the manager does.
-type Shards[T ShardRequest] struct {
+type Shards[T Request] struct {
 	*sharding.Member
 	metrics *shardingmetrics.Collector
 }
@@ -39,7 +39,7 @@ type Shards[T ShardRequest] struct {
 //	config.Wrap(sharding.Transport)
 //	mgr, err := manager.New(config, manager.Options{NewCache: kwctrl.New(kwctrl.Options{}).NewCache})
 //	...
-//	shards, err := kwctrl.Shard[reconcile.Request](mgr, sharding.Config{
+//	shards, err := kwsharding.Shard[reconcile.Request](mgr, sharding.Config{
 //		Leases: leases, Group: "bakery-controller", Identity: podName,
 //	}, &shopv1.Bakery{}, &appsv1.Deployment{})
 //	...
@@ -56,21 +56,21 @@ type Shards[T ShardRequest] struct {
 // and managers wait for 30 s. Leave Field, Kinds and Informers of the configuration empty: Shard sets them.
 // Metrics of package shardingmetrics are in controller-runtime's registry while the member runs.
 //
-// Shard returns an error if the manager's cache isn't one of [Caches], has started, or is limited to some
-// namespaces, even one. It also does if writes of the manager's clients don't pass [sharding.Transport],
+// Shard returns an error if the manager's cache isn't one of [kwctrl.Caches], has started, or is limited to
+// some namespaces, even one. It also does if writes of the manager's clients don't pass [sharding.Transport],
 // which must be the last of several wrappers of a configuration.
-func Shard[T ShardRequest](
+func Shard[T Request](
 	mgr manager.Manager, config sharding.Config, objects ...client.Object,
 ) (*Shards[T], error) {
 	if config.Field != "" || config.Kinds != nil || config.Informers != nil {
 		return nil, errors.New(
-			"kwctrl: leave Field, Kinds and Informers of the sharding.Config empty: Shard sets them")
+			"kwsharding: leave Field, Kinds and Informers of the sharding.Config empty: Shard sets them")
 	}
 	if len(objects) == 0 {
-		return nil, errors.New("kwctrl: pass Shard an object of each kind that is to be sharded")
+		return nil, errors.New("kwsharding: pass Shard an object of each kind that is to be sharded")
 	}
 	if !isGuarded(mgr.GetHTTPClient().Transport) {
-		return nil, errors.New("kwctrl: the manager's clients would write whatever another member owns: " +
+		return nil, errors.New("kwsharding: the manager's clients would write whatever another member owns: " +
 			"call config.Wrap(sharding.Transport), after other wrappers, before the manager is made")
 	}
 	for _, object := range objects {
@@ -85,7 +85,7 @@ func Shard[T ShardRequest](
 	member, err := sharding.NewMember(config)
 	if errors.Is(err, informer.ErrUnsupportedInformer) {
 		return nil, fmt.Errorf(
-			"kwctrl: set the manager's NewCache to kwctrl.New(kwctrl.Options{}).NewCache: %w", err)
+			"kwsharding: set the manager's NewCache to kwctrl.New(kwctrl.Options{}).NewCache: %w", err)
 	}
 	if err != nil {
 		return nil, err
@@ -105,21 +105,21 @@ func Shard[T ShardRequest](
 func addKind(config *sharding.Config, mgr manager.Manager, object client.Object) error {
 	kind, err := apiutil.GVKForObject(object, mgr.GetScheme())
 	if err != nil {
-		return fmt.Errorf("kwctrl: shard %T: %w", object, err)
+		return fmt.Errorf("kwsharding: shard %T: %w", object, err)
 	}
 	mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
-		return fmt.Errorf("kwctrl: shard %T: %w", object, err)
+		return fmt.Errorf("kwsharding: shard %T: %w", object, err)
 	}
 	// Nothing waits: the cache hasn't started.
 	made, err := mgr.GetCache().GetInformer(context.Background(), object, cache.BlockUntilSynced(false))
 	if err != nil {
-		return fmt.Errorf("kwctrl: shard %T: %w", object, err)
+		return fmt.Errorf("kwsharding: shard %T: %w", object, err)
 	}
 	one, ok := made.(toolscache.SharedInformer)
 	if !ok {
 		return fmt.Errorf(
-			"kwctrl: shard %T: the cache has a %T, not one informer for all namespaces: "+
+			"kwsharding: shard %T: the cache has a %T, not one informer for all namespaces: "+
 				"leave the namespaces of the manager's cache.Options empty", object, made)
 	}
 	config.Kinds = append(config.Kinds, mapping.Resource.GroupResource().String())
@@ -155,7 +155,7 @@ func (r runnable) NeedLeaderElection() bool { return false }
 // which waits, and keeps a worker, while the member may not act on what it owns. The controller runs in each
 // replica, elected or not.
 //
-// Reconciler and NeedLeaderElection of o have no effect. NewQueue is [NewQueue] by default, whatever
+// Reconciler and NeedLeaderElection of o have no effect. NewQueue is [kwctrl.NewQueue] by default, whatever
 // UsePriorityQueue says.
 func (s *Shards[T]) Options(
 	r reconcile.TypedReconciler[T], o controller.TypedOptions[T],
@@ -180,7 +180,7 @@ func (s *Shards[T]) Complete(
 }
 
 // shardReconciler runs reconciles as work of a member.
-type shardReconciler[T ShardRequest] struct {
+type shardReconciler[T Request] struct {
 	member *sharding.Member
 	inner  reconcile.TypedReconciler[T]
 }

@@ -1,9 +1,10 @@
-package kwctrl
+package kwsharding
 
 import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
+	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/sharding"
 )
 
@@ -15,7 +16,7 @@ type newQueueFunc[T comparable] = func(
 // newQueue returns a function that makes queues which accept and hand out only what the member owns.
 func (s *Shards[T]) newQueue(inner newQueueFunc[T]) newQueueFunc[T] {
 	if inner == nil {
-		inner = NewQueue[T]
+		inner = kwctrl.NewQueue[T]
 	}
 	return func(name string, limiter workqueue.TypedRateLimiter[T]) workqueue.TypedRateLimitingInterface[T] {
 		q := inner(name, limiter)

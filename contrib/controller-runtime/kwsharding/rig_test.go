@@ -1,4 +1,4 @@
-package kwctrl_test
+package kwsharding_test
 
 import (
 	"context"
@@ -26,13 +26,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
 
 // bakery is a group of replicas that share config maps. Reconciling one copies its "wanted" to "baked".
-type bakery[T kwctrl.ShardRequest] struct {
+type bakery[T kwsharding.Request] struct {
 	t      *testing.T
 	maps   *mapServer
 	leases *leases
@@ -50,9 +51,9 @@ type bakery[T kwctrl.ShardRequest] struct {
 }
 
 // replica is a manager with a sharded controller.
-type replica[T kwctrl.ShardRequest] struct {
+type replica[T kwsharding.Request] struct {
 	manager.Manager
-	*kwctrl.Shards[T]
+	*kwsharding.Shards[T]
 	name  string
 	queue workqueue.TypedRateLimitingInterface[T]
 	stop  context.CancelFunc
@@ -61,7 +62,7 @@ type replica[T kwctrl.ShardRequest] struct {
 }
 
 // inBakery runs a test in a bubble, and stops what still runs at its end.
-func inBakery[T kwctrl.ShardRequest](t *testing.T, test func(*testing.T, *bakery[T])) {
+func inBakery[T kwsharding.Request](t *testing.T, test func(*testing.T, *bakery[T])) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bakery[T]{
 			t: t, maps: newMapServer(), leases: newLeases(),
@@ -101,7 +102,9 @@ func managerOptions() manager.Options {
 	return manager.Options{
 		NewCache: kwctrl.New(kwctrl.Options{}).NewCache,
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
-			return options().Mapper, nil
+			mapper := meta.NewDefaultRESTMapper(nil)
+			mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+			return mapper, nil
 		},
 		Metrics:    server.Options{BindAddress: "0"},
 		Logger:     logr.Discard(),
@@ -122,7 +125,7 @@ func (b *bakery[T]) join(name string) *replica[T] {
 	if b.group != nil {
 		member = b.group.Config(member)
 	}
-	shards, err := kwctrl.Shard[T](mgr, member, &corev1.ConfigMap{})
+	shards, err := kwsharding.Shard[T](mgr, member, &corev1.ConfigMap{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -138,16 +141,16 @@ func (b *bakery[T]) join(name string) *replica[T] {
 	})
 	options := controller.TypedOptions[T]{MaxConcurrentReconciles: 4}
 	switch shards := any(shards).(type) {
-	case *kwctrl.Shards[reconcile.Request]:
+	case *kwsharding.Shards[reconcile.Request]:
 		b := builder.ControllerManagedBy(mgr).Named(name).For(&corev1.ConfigMap{}).
 			WatchesRawSource(any(queue).(source.Source))
 		complete = shards.Complete(b, any(reconciler).(reconcile.Reconciler),
 			any(options).(controller.Options))
-	case *kwctrl.Shards[kwctrl.UIDRequest]:
-		b := builder.TypedControllerManagedBy[kwctrl.UIDRequest](mgr).Named(name).
-			Watches(&corev1.ConfigMap{}, kwctrl.EnqueueUID())
-		complete = shards.Complete(b, any(reconciler).(reconcile.TypedReconciler[kwctrl.UIDRequest]),
-			any(options).(controller.TypedOptions[kwctrl.UIDRequest]))
+	case *kwsharding.Shards[kwsharding.UIDRequest]:
+		b := builder.TypedControllerManagedBy[kwsharding.UIDRequest](mgr).Named(name).
+			Watches(&corev1.ConfigMap{}, kwsharding.EnqueueUID())
+		complete = shards.Complete(b, any(reconciler).(reconcile.TypedReconciler[kwsharding.UIDRequest]),
+			any(options).(controller.TypedOptions[kwsharding.UIDRequest]))
 	}
 	if complete != nil {
 		b.t.Fatal(complete)
@@ -174,8 +177,8 @@ func (b *bakery[T]) leave(r *replica[T]) {
 }
 
 // keyOf returns the name of the object of a request.
-func keyOf[T kwctrl.ShardRequest](request T) client.ObjectKey {
-	if byUID, ok := any(request).(kwctrl.UIDRequest); ok {
+func keyOf[T kwsharding.Request](request T) client.ObjectKey {
+	if byUID, ok := any(request).(kwsharding.UIDRequest); ok {
 		return byUID.NamespacedName
 	}
 	return any(request).(reconcile.Request).NamespacedName
@@ -230,7 +233,7 @@ func (b *bakery[T]) settle() {
 
 // value returns what of an object is hashed.
 func (b *bakery[T]) value(object *corev1.ConfigMap) string {
-	if _, byUID := any(*new(T)).(kwctrl.UIDRequest); byUID {
+	if _, byUID := any(*new(T)).(kwsharding.UIDRequest); byUID {
 		return string(object.UID)
 	}
 	return object.Namespace
