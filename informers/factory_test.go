@@ -29,6 +29,7 @@ import (
 	"github.com/kubewright/kubewright/informers"
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/factory/namespaces"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -317,7 +318,7 @@ func TestGeneratedFunctions(t *testing.T) {
 func TestNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewSimpleClientset(pod("a"))
-		n := factory.NewNamespaces(func(namespace string) informers.SharedInformerFactory {
+		n := namespaces.New(func(namespace string) informers.SharedInformerFactory {
 			return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 		})
 		pods := n.Informer(func(f informers.SharedInformerFactory) cache.SharedIndexInformer {

@@ -16,6 +16,7 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
 	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
 	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/factory/namespaces"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
@@ -131,7 +132,7 @@ func Example_namespaces() {
 		b.Namespace = namespace
 		_, _ = client.ShopV1().Bakeries(namespace).Create(context.Background(), b, metav1.CreateOptions{})
 	}
-	shops := factory.NewNamespaces(func(namespace string) externalversions.SharedInformerFactory {
+	shops := namespaces.New(func(namespace string) externalversions.SharedInformerFactory {
 		return externalversions.NewSharedInformerFactoryWithOptions(client, 0,
 			externalversions.WithNamespace(namespace))
 	})

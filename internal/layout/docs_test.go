@@ -17,9 +17,10 @@ import (
 // them, because the files also call other packages cache.
 var documented = map[string]string{
 	"client": "runtime/client", "factory": "runtime/factory", "informer": "runtime/informer",
-	"lister": "runtime/lister", "listwatch": "runtime/listwatch", "queue": "runtime/queue",
-	"partial": "runtime/shard/partial", "runtimetest": "runtime/runtimetest", "sharding": "sharding",
-	"shardingtest": "sharding/shardingtest", "kwsharding": "contrib/controller-runtime/kwsharding",
+	"kwsharding": "contrib/controller-runtime/kwsharding", "lister": "runtime/lister",
+	"listwatch": "runtime/listwatch", "namespaces": "runtime/factory/namespaces",
+	"partial": "runtime/shard/partial", "queue": "runtime/queue", "runtimetest": "runtime/runtimetest",
+	"sharding": "sharding", "shardingtest": "sharding/shardingtest",
 }
 
 var (

@@ -84,6 +84,7 @@ var allowed = []struct {
 		"runtime/internal/engine", "runtime/internal/reflector", "runtime/internal/sources",
 		"runtime/internal/transforms", "runtime/internal/shell",
 	}},
+	{"runtime/factory/namespaces", []string{"runtime/informer"}},
 	{"runtime/cache/...", []string{"runtime/..."}},
 	{"runtime/workqueue/...", []string{"runtime/..."}},
 	{"runtime/runtimetest", []string{"runtime/shard"}},

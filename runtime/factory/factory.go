@@ -15,8 +15,8 @@
 //	TweakListOptions  changes the lists and watches of the informer of one type
 //	For               makes an informer and a lister for which nothing was generated
 //
-// Namespaces runs such a factory for each namespace of a set that may change, and shows
-// their objects as one cache.
+// Package namespaces, below this one, runs such a factory for each namespace of a set that may change, and
+// shows their objects as one cache.
 package factory
 
 import (

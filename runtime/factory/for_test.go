@@ -211,7 +211,8 @@ func fakes(t *testing.T, namespace string, objects ...runtime.Object) *fake.Clie
 	f := &clienttesting.Fake{}
 	fake.NewTracker(f, coreScheme, serializer.NewCodecFactory(coreScheme).UniversalDecoder(), objects...)
 	return fake.NewWithListAndApply[*corev1.ConfigMap, *corev1.ConfigMapList, resources.Configuration](
-		f, namespace, configMapsResource, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		f, namespace, corev1.SchemeGroupVersion.WithResource("configmaps"),
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 }
 
 // TestForFake checks that a fake client can take the place of the client of client.For.

@@ -241,23 +241,3 @@ func TestNilFactory(t *testing.T) {
 		}
 	}
 }
-
-// TestNoFunctionOfNamespaces checks that a nil function panics where it is passed, not with the first
-// namespace, and that the panic names the function.
-func TestNoFunctionOfNamespaces(t *testing.T) {
-	for want, call := range map[string]func(){
-		"the factory of a namespace is nil": func() { factory.NewNamespaces[*factory.Factory[any]](nil) },
-		"an informer of a factory is nil": func() {
-			factory.NewNamespaces(func(string) *factory.Factory[any] { return nil }).Informer(nil)
-		},
-	} {
-		func() {
-			defer func() {
-				if said, ok := recover().(string); !ok || !strings.Contains(said, want) {
-					t.Errorf("panic %q, want one with %q", said, want)
-				}
-			}()
-			call()
-		}()
-	}
-}

@@ -222,7 +222,7 @@ func (s *Set[K]) Shutdown() {
 	s.returned.Wait()
 }
 
-// patience is how long something waits for a handler before it is logged.
+// patience is how long Shutdown waits for informers before it is logged.
 const patience = 10 * time.Second
 
 // logRunning logs the informers that have not returned, with the handlers that they may wait for.

@@ -17,6 +17,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 	facade "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/factory/namespaces"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -49,7 +50,7 @@ type rig struct {
 	handle     cache.ResourceEventHandlerRegistration
 	sharded    cache.SharedIndexInformer
 	part       *partial.Part
-	namespaces *factory.Namespaces[town]
+	namespaces *namespaces.Set[town]
 	combined   cache.SharedIndexInformer
 	inTowns    cache.ResourceEventHandlerRegistration
 	queue      *queue.Queue[string]
@@ -102,7 +103,7 @@ func newRig(t *testing.T, kind string) *rig {
 	if r.part, err = partial.Shard(r.sharded, shard.ByUID); err != nil {
 		t.Fatal(err)
 	}
-	r.namespaces = factory.NewNamespaces(func(name string) town {
+	r.namespaces = namespaces.New(func(name string) town {
 		r.in("newFactory")
 		return town{factory.New(r.server, 0), name}
 	})

@@ -58,10 +58,11 @@ var mutations = map[string]planted.Bug{
 	"informer: typed handlers aren't told of missed deletions": planted.In("(*TypedHandler).OnDelete",
 		"OnDelete(obj any) {", "OnDelete(obj any) { if BUG && tombstoneOf(obj) != nil { return };"),
 
-	"factory: a namespace that leaves isn't told of": planted.In("(*multiHandler).forgetOnce",
-		"!h.removed.Load()", "!h.removed.Load() && !BUG"),
 	"factory: a released informer runs on": planted.In("(*Set).release",
 		"if e.started { e.stop()", "if e.started && !BUG { e.stop()"),
+
+	"namespaces: one that leaves isn't told of": planted.In("(*multiHandler).forgetOnce",
+		"!h.removed.Load()", "!h.removed.Load() && !BUG"),
 }
 
 // TestPlantedBugsAreFound tests the laws: random scripts find every planted bug within a minute.

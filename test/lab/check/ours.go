@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/client"
 	"github.com/kubewright/kubewright/runtime/factory"
+	sets "github.com/kubewright/kubewright/runtime/factory/namespaces"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
@@ -188,7 +189,7 @@ type inNamespace struct {
 func (t of[T, L]) ofSet(
 	w *world, c *client.Resource[T, L], k *cluster.Kind, o options,
 ) (*built, error) {
-	set := factory.NewNamespaces(func(namespace string) inNamespace {
+	set := sets.New(func(namespace string) inNamespace {
 		f, err := t.factoryFor(w, o)
 		if err != nil {
 			w.fail("a factory is made", "%v", err)

@@ -1,4 +1,4 @@
-package factory_test
+package namespaces_test
 
 import (
 	"context"
@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/factory/namespaces"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
@@ -101,8 +102,8 @@ func (f inNamespace) configMaps() cache.SharedIndexInformer {
 		})
 }
 
-func (s *namespacedServer) namespaces() *factory.Namespaces[inNamespace] {
-	return factory.NewNamespaces(func(namespace string) inNamespace {
+func (s *namespacedServer) namespaces() *namespaces.Set[inNamespace] {
+	return namespaces.New(func(namespace string) inNamespace {
 		return inNamespace{factory.New(quarter{s, namespace}, 0)}
 	})
 }

@@ -1,4 +1,7 @@
-package factory
+// Package namespaces runs a generated factory for each namespace of a [Set], which may change meanwhile, and
+// shows the objects of all namespaces as one cache. Only programs that import it link it: generated code
+// doesn't.
+package namespaces
 
 import (
 	"context"
@@ -13,30 +16,30 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// runner is what [Namespaces] needs of a factory.
+// runner is what a [Set] needs of a factory.
 type runner interface {
 	StartWithContext(ctx context.Context)
 	Shutdown()
 }
 
-// Namespaces runs a generated factory F, which it starts and shuts down, for each namespace of a set, which
-// may change while they run. The program needs permissions in these namespaces only, none for the cluster.
-// The informers of Namespaces show the objects of all namespaces as one cache:
+// Set runs a generated factory F, which it starts and shuts down, for each of its namespaces, which may
+// change while they run. The program needs permissions in these namespaces only, none for the cluster.
+// The informers of a Set show the objects of all namespaces as one cache:
 //
-//	namespaces := factory.NewNamespaces(func(namespace string) externalversions.SharedInformerFactory {
+//	set := namespaces.New(func(namespace string) externalversions.SharedInformerFactory {
 //		return externalversions.NewSharedInformerFactoryWithOptions(client, 0,
 //			externalversions.WithNamespace(namespace))
 //	})
-//	pods := namespaces.Informer(func(f externalversions.SharedInformerFactory) cache.SharedIndexInformer {
+//	pods := set.Informer(func(f externalversions.SharedInformerFactory) cache.SharedIndexInformer {
 //		return f.Core().V1().Pods().Informer()
 //	})
 //	podLister := listers.NewPodLister(pods.GetIndexer())
-//	namespaces.StartWithContext(ctx)
-//	namespaces.Add("one")
+//	set.StartWithContext(ctx)
+//	set.Add("one")
 //
 // All methods are safe for concurrent use, and handlers and other callbacks may call them. Remove and
 // Shutdown wait for handlers, so they don't return in a handler. After 10 s a log line names the handler.
-type Namespaces[F runner] struct {
+type Set[F runner] struct {
 	newFactory func(namespace string) F
 
 	// mu guards the fields below. Nothing of the program is called or waited for under it.
@@ -85,13 +88,13 @@ type place struct {
 	left atomic.Bool
 }
 
-// NewNamespaces returns an empty set of namespaces. newFactory makes a factory that is
-// limited to one namespace. NewNamespaces panics if newFactory is nil.
-func NewNamespaces[F runner](newFactory func(namespace string) F) *Namespaces[F] {
+// New returns an empty set. newFactory makes a factory that is limited to one namespace. New panics if
+// newFactory is nil.
+func New[F runner](newFactory func(namespace string) F) *Set[F] {
 	if newFactory == nil {
-		panic("factory.NewNamespaces: the function that makes the factory of a namespace is nil")
+		panic("namespaces.New: the function that makes the factory of a namespace is nil")
 	}
-	return &Namespaces[F]{newFactory: newFactory, members: map[string]*member[F]{},
+	return &Set[F]{newFactory: newFactory, members: map[string]*member[F]{},
 		leaving: map[string]<-chan struct{}{}, ended: make(chan struct{})}
 }
 
@@ -113,9 +116,9 @@ func NewNamespaces[F runner](newFactory func(namespace string) F) *Namespaces[F]
 // doesn't hold, is let go: namespaces that are added later don't have it.
 //
 // Informer panics if of is nil.
-func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.SharedIndexInformer {
+func (n *Set[F]) Informer(of func(F) cache.SharedIndexInformer) cache.SharedIndexInformer {
 	if of == nil {
-		panic("factory.Namespaces.Informer: the function that returns an informer of a factory is nil")
+		panic("namespaces.Set.Informer: the function that returns an informer of a factory is nil")
 	}
 	s := newMultiInformer(n, of)
 	for _, m := range n.enter(s) {
@@ -131,7 +134,7 @@ func (n *Namespaces[F]) Informer(of func(F) cache.SharedIndexInformer) cache.Sha
 }
 
 // enter adds an informer. It returns the members that are ready; the others get it before they are.
-func (n *Namespaces[F]) enter(s *multiInformer[F]) []*member[F] {
+func (n *Set[F]) enter(s *multiInformer[F]) []*member[F] {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.all) >= n.pruneAt {
@@ -144,7 +147,7 @@ func (n *Namespaces[F]) enter(s *multiInformer[F]) []*member[F] {
 }
 
 // informers returns the informers that weren't let go. The caller holds mu.
-func (n *Namespaces[F]) informers() (all []*multiInformer[F]) {
+func (n *Set[F]) informers() (all []*multiInformer[F]) {
 	for _, c := range n.all {
 		if s := c.informer.Value(); s != nil {
 			all = append(all, s)
@@ -154,7 +157,7 @@ func (n *Namespaces[F]) informers() (all []*multiInformer[F]) {
 }
 
 // ready returns the members that are ready. The caller holds mu.
-func (n *Namespaces[F]) ready() (all []*member[F]) {
+func (n *Set[F]) ready() (all []*member[F]) {
 	for _, m := range n.members {
 		if m.ready {
 			all = append(all, m)
@@ -165,7 +168,7 @@ func (n *Namespaces[F]) ready() (all []*member[F]) {
 
 // StartWithContext starts the informers of all namespaces, including namespaces that are added
 // later. They run until ctx is done. Only the first call has an effect.
-func (n *Namespaces[F]) StartWithContext(ctx context.Context) {
+func (n *Set[F]) StartWithContext(ctx context.Context) {
 	n.mu.Lock()
 	if n.ctx != nil {
 		n.mu.Unlock()
@@ -183,14 +186,14 @@ func (n *Namespaces[F]) StartWithContext(ctx context.Context) {
 }
 
 // open gives a member its context, if the set has one. The caller holds mu.
-func (n *Namespaces[F]) open(m *member[F]) {
+func (n *Set[F]) open(m *member[F]) {
 	if n.ctx != nil && !n.stopping {
 		m.ctx, m.stop = context.WithCancel(n.ctx)
 	}
 }
 
 // start starts the member's informers that are not running yet, if the member runs.
-func (n *Namespaces[F]) start(m *member[F]) {
+func (n *Set[F]) start(m *member[F]) {
 	n.mu.RLock()
 	ctx := m.ctx
 	n.mu.RUnlock()
@@ -202,7 +205,7 @@ func (n *Namespaces[F]) start(m *member[F]) {
 // Remove stops the informers of a namespace, waits until they have stopped, and then reports to the handlers
 // a missed deletion of each object of the namespace that they know. If the namespace isn't in the set, Remove
 // only waits for earlier removals of it.
-func (n *Namespaces[F]) Remove(namespace string) {
+func (n *Set[F]) Remove(namespace string) {
 	m, informers, earlier := n.takeOut(namespace)
 	if m == nil {
 		if earlier != nil {
@@ -228,7 +231,7 @@ func (n *Namespaces[F]) Remove(namespace string) {
 
 // takeOut removes a namespace. It returns its member and the informers of it, or nil if it wasn't ready; then
 // earlier is closed when the removal that goes on has ended.
-func (n *Namespaces[F]) takeOut(namespace string) (
+func (n *Set[F]) takeOut(namespace string) (
 	ready *member[F], informers []*multiInformer[F], earlier <-chan struct{},
 ) {
 	n.mu.Lock()
@@ -248,7 +251,7 @@ func (n *Namespaces[F]) takeOut(namespace string) (
 }
 
 // removed announces that the removal of a namespace has ended.
-func (n *Namespaces[F]) removed(at *place) {
+func (n *Set[F]) removed(at *place) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	close(at.gone)
@@ -266,7 +269,7 @@ func (m *member[F]) end() {
 }
 
 // Names returns the namespaces, sorted.
-func (n *Namespaces[F]) Names() []string {
+func (n *Set[F]) Names() []string {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	var names []string
@@ -278,7 +281,7 @@ func (n *Namespaces[F]) Names() []string {
 }
 
 // Factory returns the factory of a namespace, to use its other informers. They cache that namespace only.
-func (n *Namespaces[F]) Factory(namespace string) (f F, ok bool) {
+func (n *Set[F]) Factory(namespace string) (f F, ok bool) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	m := n.members[namespace]
@@ -290,7 +293,7 @@ func (n *Namespaces[F]) Factory(namespace string) (f F, ok bool) {
 
 // WaitForSync waits, without polling, until the informers of all present namespaces have synced. If ctx is
 // done first, it returns an *[informer.NotSyncedError], which describes which have not synced, and why.
-func (n *Namespaces[F]) WaitForSync(ctx context.Context) error {
+func (n *Set[F]) WaitForSync(ctx context.Context) error {
 	n.mu.RLock()
 	var all []cache.SharedInformer
 	for _, s := range n.informers() {
@@ -304,7 +307,7 @@ func (n *Namespaces[F]) WaitForSync(ctx context.Context) error {
 
 // Shutdown stops all informers, waits until they have stopped, and starts no more. Handlers receive no
 // deletions, and listers keep the last state.
-func (n *Namespaces[F]) Shutdown() {
+func (n *Set[F]) Shutdown() {
 	n.mu.Lock()
 	if !n.stopping {
 		n.stopping = true
@@ -323,7 +326,7 @@ func (n *Namespaces[F]) Shutdown() {
 
 // begin calls wait on a goroutine, with a channel that Shutdown closes. After Shutdown it
 // does nothing.
-func (n *Namespaces[F]) begin(wait func(over <-chan struct{})) {
+func (n *Set[F]) begin(wait func(over <-chan struct{})) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	if !n.stopping {

@@ -1,4 +1,4 @@
-package factory
+package namespaces
 
 import (
 	"slices"
@@ -34,7 +34,7 @@ func newMultiChecker(
 func (c *multiChecker) Name() string { return "informers of namespaces" }
 
 // Done returns a channel that is closed when all checkers are done. It is never closed if
-// the Namespaces are shut down first.
+// the set is shut down first.
 func (c *multiChecker) Done() <-chan struct{} {
 	if allDone(c.checkers()) {
 		done := make(chan struct{})

@@ -1,4 +1,4 @@
-package factory
+package namespaces
 
 import (
 	"errors"
@@ -12,6 +12,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 )
+
+// patience is how long the removal of a namespace waits for a handler before it is logged.
+const patience = 10 * time.Second
 
 // multiHandler passes the events of all namespaces to one handler, one at a time. It is
 // also the handler's registration.

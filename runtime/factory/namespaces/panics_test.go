@@ -1,4 +1,4 @@
-package factory_test
+package namespaces_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package factory_test
+package namespaces_test
 
 import (
 	"context"
@@ -17,13 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/factory/namespaces"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// TestNamespaces checks that after any additions, removals and changes, handlers and listers know the objects
+// TestSet checks that after any additions, removals and changes, handlers and listers know the objects
 // in the namespaces of the set.
-func TestNamespaces(t *testing.T) {
+func TestSet(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
@@ -134,9 +135,9 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestNamespacesSync checks that the error names a namespace that can't be read, and that waits end when the
+// TestSync checks that the error names a namespace that can't be read, and that waits end when the
 // set is shut down.
-func TestNamespacesSync(t *testing.T) {
+func TestSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newNamespacedServer()
 		s.put("open", "a")
@@ -190,9 +191,9 @@ func TestNamespacesSync(t *testing.T) {
 	})
 }
 
-// TestNamespacesSetUp checks that earlier settings apply to later namespaces, and that invalid ones are
+// TestSetUp checks that earlier settings apply to later namespaces, and that invalid ones are
 // refused.
-func TestNamespacesSetUp(t *testing.T) {
+func TestSetUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newNamespacedServer()
 		s.put("a", "x")
@@ -256,4 +257,24 @@ func TestNamespacesSetUp(t *testing.T) {
 		}
 		n.Shutdown()
 	})
+}
+
+// TestNoFunction checks that a nil function panics where it is passed, not with the first
+// namespace, and that the panic names the function.
+func TestNoFunction(t *testing.T) {
+	for want, call := range map[string]func(){
+		"the factory of a namespace is nil": func() { namespaces.New[inNamespace](nil) },
+		"an informer of a factory is nil": func() {
+			newNamespacedServer().namespaces().Informer(nil)
+		},
+	} {
+		func() {
+			defer func() {
+				if said, ok := recover().(string); !ok || !strings.Contains(said, want) {
+					t.Errorf("panic %q, want one with %q", said, want)
+				}
+			}()
+			call()
+		}()
+	}
 }

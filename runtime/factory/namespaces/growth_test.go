@@ -1,4 +1,4 @@
-package factory_test
+package namespaces_test
 
 import (
 	"fmt"
@@ -160,4 +160,12 @@ func TestRemoveOfABusyHandler(t *testing.T) {
 			n.Shutdown()
 		})
 	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

@@ -1,4 +1,4 @@
-package factory
+package namespaces
 
 import "k8s.io/client-go/tools/cache"
 
@@ -7,7 +7,7 @@ import "k8s.io/client-go/tools/cache"
 // informer of the namespace refuses a handler or a setting, Add returns an error and adds nothing. If the
 // namespace is still being removed, Add doesn't wait for that, but handlers receive the new objects after the
 // deletions of the old ones.
-func (n *Namespaces[F]) Add(namespace string) error {
+func (n *Set[F]) Add(namespace string) error {
 	a := n.begun(namespace)
 	if a == nil {
 		return nil
@@ -36,7 +36,7 @@ type task[F runner] struct {
 }
 
 // begun begins to add a namespace. It returns nil if the set has it.
-func (n *Namespaces[F]) begun(namespace string) *addition[F] {
+func (n *Set[F]) begun(namespace string) *addition[F] {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.members[namespace] != nil {
@@ -50,7 +50,7 @@ func (n *Namespaces[F]) begun(namespace string) *addition[F] {
 
 // admit makes the namespace visible, and returns true, if its informers have taken all steps. It also returns
 // true if the namespace was removed meanwhile.
-func (n *Namespaces[F]) admit(a *addition[F]) bool {
+func (n *Set[F]) admit(a *addition[F]) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.members[a.namespace] != a.member {
@@ -71,7 +71,7 @@ func (n *Namespaces[F]) admit(a *addition[F]) bool {
 }
 
 // behind returns what there is to do before the namespace can be admitted.
-func (n *Namespaces[F]) behind(a *addition[F]) (todo []task[F]) {
+func (n *Set[F]) behind(a *addition[F]) (todo []task[F]) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	for _, s := range n.informers() {
@@ -103,7 +103,7 @@ func (a *addition[F]) setUp(todo []task[F]) error {
 }
 
 // abandon drops what was begun, unless the namespace was admitted.
-func (n *Namespaces[F]) abandon(a *addition[F]) {
+func (n *Set[F]) abandon(a *addition[F]) {
 	n.mu.Lock()
 	if a.ready {
 		n.mu.Unlock()
