@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLinkedPackages checks what programs with generated code link: no fakes and no testing packages, and
-// with --lean neither discovery nor the packages behind Apply.
+// TestLinkedPackages checks what programs with generated code link: no fakes, no testing packages and nothing
+// of the runtime that few need, and with --lean neither discovery nor the packages behind Apply.
 func TestLinkedPackages(t *testing.T) {
 	t.Parallel()
 	bin := buildCommands(t)
@@ -16,12 +16,13 @@ func TestLinkedPackages(t *testing.T) {
 	fat := regexp.MustCompile(`^k8s\.io/client-go/(discovery|kubernetes|applyconfigurations)|managedfields|` +
 		`structured-merge-diff/v6/(typed|merge|schema)|kube-openapi/pkg/(schemaconv|util/proto|handler)|` +
 		`^k8s\.io/api/`)
+	unused := regexp.MustCompile(`/kubewright/runtime/(factory/namespaces|view)$`)
 	for name, c := range map[string]struct {
 		flags     []string
 		forbidden []*regexp.Regexp
 	}{
-		"everything": {[]string{"--with-applyconfig"}, []*regexp.Regexp{forTests}},
-		"lean":       {[]string{"--lean"}, []*regexp.Regexp{forTests, fat}},
+		"everything": {[]string{"--with-applyconfig"}, []*regexp.Regexp{forTests, unused}},
+		"lean":       {[]string{"--lean"}, []*regexp.Regexp{forTests, unused, fat}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
