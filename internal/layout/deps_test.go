@@ -10,6 +10,16 @@ import (
 // it, even indirectly: what all programs link that have generated code, or use these packages.
 var onlyIfUsed = map[string][]string{
 	"runtime/factory/namespaces": {"runtime/...", "informers/...", "contrib/...", "examples/generated/..."},
+	// runtimetest, a server for tests, answers requests with selectors.
+	"runtime/shard": {
+		"runtime/gen/...", "runtime/informer", "runtime/factory/...", "runtime/lister", "runtime/listwatch",
+		"runtime/client/...", "runtime/cache/...", "runtime/workqueue/...", "runtime/internal/engine",
+		"informers/...", "contrib/prometheus", "contrib/controller-runtime", "examples/generated/...",
+	},
+	"sharding": {
+		"runtime/...", "informers/...", "contrib/prometheus", "contrib/controller-runtime",
+		"examples/generated/...",
+	},
 	// The generated listers of examples have read-only views. generators/linked_test.go has code without them.
 	"runtime/view": {"runtime/...", "informers/...", "contrib/..."},
 }
