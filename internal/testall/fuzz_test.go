@@ -6,12 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 )
 
 func TestFuzzing(t *testing.T) {
 	root := t.TempDir()
-	if _, err := fuzzing(root, time.Second); err == nil {
+	if _, err := fuzzing(root, "100x"); err == nil {
 		t.Error("no target, and no error")
 	}
 	for name, text := range map[string]string{
@@ -30,7 +29,7 @@ func TestFuzzing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	steps, err := fuzzing(root, time.Second)
+	steps, err := fuzzing(root, "100x")
 	if err != nil {
 		t.Fatal(err)
 	}

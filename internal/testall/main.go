@@ -33,7 +33,7 @@ func main() {
 	case *vuln:
 		steps, err = vulnerabilities()
 	case *fuzz > 0:
-		steps, err = fuzzing(".", *fuzz)
+		steps, err = fuzzing(".", fuzz.String())
 	default:
 		steps, err = plan(*long)
 	}

@@ -36,8 +36,6 @@ type inNamespaces struct {
 
 	mu      sync.Mutex
 	names   map[string]bool
-	synced  bool
-	stop    context.CancelFunc
 	changed chan struct{}
 }
 
