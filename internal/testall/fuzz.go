@@ -12,9 +12,9 @@ import (
 // fuzzTarget matches the declaration of a fuzz target.
 var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz\w*)\(\w+ \*testing\.F\)`)
 
-// fuzzing returns the steps of make fuzz: each fuzz target at and below root in turn, each for each, a
-// time or a number of executions such as 100x. If a target fails, go test leaves the input in the target's testdata.
-func fuzzing(root string, each string) ([]step, error) {
+// fuzzing returns the steps of make fuzz: each fuzz target at and below root in turn. limit is a time, or a
+// number of executions such as 100x. If a target fails, go test leaves the input in the target's testdata.
+func fuzzing(root, limit string) ([]step, error) {
 	var steps []step
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -34,7 +34,7 @@ func fuzzing(root string, each string) ([]step, error) {
 			steps = append(steps, step{
 				name: "fuzz " + filepath.ToSlash(dir) + " " + name,
 				run: command(dir, "go", "test",
-					"-run", "^$", "-fuzz", "^"+name+"$", "-fuzztime", each, "."),
+					"-run", "^$", "-fuzz", "^"+name+"$", "-fuzztime", limit, "."),
 			})
 		}
 		return nil
