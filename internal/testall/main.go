@@ -92,7 +92,7 @@ func plan(long bool) ([]step, error) {
 		case race:
 			args = append(args, "-race")
 		}
-		// Most of these modules have one package, whose tests wait for one program after another.
+		// These tests mostly wait for one program after another.
 		steps = append(steps, step{name: "test " + m, run: goTest(m, args), overlaps: apart})
 	}
 	return steps, nil

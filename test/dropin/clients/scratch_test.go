@@ -1,4 +1,4 @@
-package dropin
+package clients
 
 import (
 	"os"
@@ -37,24 +37,20 @@ type sandbox struct {
 // compare the results.
 func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
-	m, err := scratch.New(t.TempDir(), module, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &sandbox{m, t}
+	s := &sandbox{scratch.ForTest(t, module, ".."), t}
 	s.build("upstream", "k8s.io/code-generator/cmd/", "client-gen", "lister-gen", "informer-gen",
 		"applyconfiguration-gen", "deepcopy-gen")
 	s.build("ours", "github.com/kubewright/kubewright/cmd/", "client-gen", "lister-gen", "informer-gen")
 
-	s.write("header.txt", "")
+	s.MustWrite(t, "header.txt", "")
 	for from, to := range map[string]string{"zoo": "zoo/v1", "compare": "compare"} {
 		if err := os.CopyFS(filepath.Join(s.Dir, to), os.DirFS(filepath.Join("testdata", from))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.run(s.generator("upstream", "deepcopy-gen"), "--go-header-file", "header.txt", "--output-file",
+	s.MustRun(t, s.generator("upstream", "deepcopy-gen"), "--go-header-file", "header.txt", "--output-file",
 		"zz_generated.deepcopy.go", module+"/zoo/v1")
-	s.run(s.generator("upstream", "applyconfiguration-gen"), slices.Concat([]string{
+	s.MustRun(t, s.generator("upstream", "applyconfiguration-gen"), slices.Concat([]string{
 		"--go-header-file", "header.txt", "--output-dir", "applyconfiguration",
 		"--output-pkg", module + "/applyconfiguration",
 	}, custom, []string{hyphen})...)
@@ -68,7 +64,7 @@ func (s *sandbox) build(flavour, prefix string, commands ...string) {
 	for _, command := range commands {
 		args = append(args, prefix+command)
 	}
-	s.run("go", args...)
+	s.MustRun(s.t, "go", args...)
 }
 
 func (s *sandbox) generator(flavour, name string) string {
@@ -83,7 +79,7 @@ func (s *sandbox) generate(flavour string) {
 		s.t.Helper()
 		where := []string{"--go-header-file", "header.txt", "--output-dir", flavour + output,
 			"--output-pkg", root + output}
-		s.run(s.generator(flavour, name), slices.Concat(where, slices.Concat(args...))...)
+		s.MustRun(s.t, s.generator(flavour, name), slices.Concat(where, slices.Concat(args...))...)
 	}
 	listed := slices.Concat(custom, []string{hyphen})
 
@@ -103,20 +99,4 @@ func (s *sandbox) generate(flavour string) {
 		"--versioned-clientset-package", root + "/clientset/versioned",
 		"--listers-package", root + "/listers",
 	}, custom)
-}
-
-// write writes a file of the module.
-func (s *sandbox) write(name, text string) {
-	s.t.Helper()
-	if err := s.Write(name, text); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// run runs a command in the module and fails the test if it fails.
-func (s *sandbox) run(name string, args ...string) {
-	s.t.Helper()
-	if _, err := s.Run(name, args...); err != nil {
-		s.t.Fatal(err)
-	}
 }

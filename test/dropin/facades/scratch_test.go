@@ -22,13 +22,9 @@ type sandbox struct {
 
 func newSandbox(t *testing.T) *sandbox {
 	t.Helper()
-	m, err := scratch.New(t.TempDir(), sandboxPath, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &sandbox{Module: m, t: t}
-	s.clientGo = strings.TrimSpace(s.run("list", "-m", "-f", "{{.Dir}}", strings.TrimSuffix(clientGo, "/")))
-	return s
+	m := scratch.ForTest(t, sandboxPath, "..")
+	dir := m.MustRun(t, "go", "list", "-m", "-f", "{{.Dir}}", strings.TrimSuffix(clientGo, "/"))
+	return &sandbox{m, t, strings.TrimSpace(dir)}
 }
 
 // upstream returns the text of a file of client-go.
@@ -39,14 +35,4 @@ func (s *sandbox) upstream(file string) string {
 		s.t.Fatal(err)
 	}
 	return string(text)
-}
-
-// run runs a go command, fails the test if it fails, and returns its output.
-func (s *sandbox) run(args ...string) string {
-	s.t.Helper()
-	output, err := s.Run("go", args...)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return output
 }

@@ -1,4 +1,4 @@
-package dropin
+package clients
 
 import (
 	"os"
@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// TestDropIn checks that the code that upstream's generators and ours make from the same input with the same
+// TestClients checks that the code that upstream's generators and ours make from the same input with the same
 // flags behaves the same. The example controller and its tests compile and pass on both, with changed import
 // paths; clientsets send the same requests and return the same results; fakes record the same actions.
 //
 // The comparison runs in a scratch module, whose tests are reported as tests of this one.
-func TestDropIn(t *testing.T) {
+func TestClients(t *testing.T) {
 	s := newSandbox(t)
 	for _, flavour := range []string{"upstream", "ours"} {
 		s.generate(flavour)
 		s.copyController(flavour)
 	}
-	s.run("go", "vet", "./...")
+	s.MustRun(t, "go", "vet", "./...")
 	s.test()
 }
 
@@ -43,7 +43,7 @@ func (s *sandbox) test() {
 // at the code generated there.
 func (s *sandbox) copyController(flavour string) {
 	s.t.Helper()
-	files, err := filepath.Glob("../../examples/controller/bakery/*.go")
+	files, err := filepath.Glob("../../../examples/controller/bakery/*.go")
 	if err != nil || len(files) == 0 {
 		s.t.Fatalf("no Go files of the controller: %v", err)
 	}
@@ -52,7 +52,7 @@ func (s *sandbox) copyController(flavour string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		s.write(filepath.Join(flavour, "controller", filepath.Base(file)), strings.ReplaceAll(string(text),
+		s.MustWrite(s.t, filepath.Join(flavour, "controller", filepath.Base(file)), strings.ReplaceAll(string(text),
 			`"github.com/kubewright/kubewright/examples/generated/`, `"`+module+"/"+flavour+"/",
 		))
 	}

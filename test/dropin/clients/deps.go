@@ -1,7 +1,7 @@
-//go:build tools
+//go:build deps
 
-// Package dropin shows that our generated code can replace upstream's: see dropin_test.go.
-package dropin
+// Package clients shows that our generated code can replace upstream's: see clients_test.go.
+package clients
 
 // What the test's scratch module requires: its go.mod is derived from this module's.
 import (

@@ -139,11 +139,7 @@ func isTest(f *ast.FuncDecl) bool {
 // skip.
 func (s suite) copy(t *testing.T, to *sandbox) (skip []string) {
 	t.Helper()
-	write := func(file, text string) {
-		if err := to.Write(filepath.Join(s.name(), file), text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(file, text string) { to.MustWrite(t, filepath.Join(s.name(), file), text) }
 	ours := s.copyShim(t, write)
 	known, tests := map[string]bool{}, s.tests(t, to)
 	for _, file := range s.files(t, to) {

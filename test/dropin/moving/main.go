@@ -2,7 +2,7 @@
 // folder of their own, outside of this repository, changes the import paths of informers, tools/cache and
 // util/workqueue, or one or two lines besides, compiles them, and runs them against a small API server.
 //
-//	cd test/moving && go run .
+//	cd test/dropin/moving && go run .
 //
 // The programs are client-go's own example of a work queue, from the module cache, and those in testdata. A
 // program that has tests must also pass them, and do the same, before it has moved.
@@ -34,7 +34,7 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	m, err := scratch.New(dir, "example.com/moving", ".")
+	m, err := scratch.New(dir, "example.com/moving", "..")
 	if err != nil {
 		return err
 	}

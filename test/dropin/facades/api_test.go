@@ -29,7 +29,7 @@ var facades = map[string]string{
 // TestAPI compares each facade with its original by golang.org/x/exp/apidiff, as if the facade were the next
 // version of the original. docs/additions.md lists what the facade adds.
 func TestAPI(t *testing.T) {
-	documented, err := os.ReadFile("../../docs/additions.md")
+	documented, err := os.ReadFile("../../../docs/additions.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,7 @@ func TestProgram(t *testing.T) {
 	s := newSandbox(t)
 	program := replace(t, s.upstream("examples/workqueue/main.go"),
 		edit{`"` + clientGo + `util/workqueue"`, `"` + kubewright + `runtime/workqueue"`})
-	if err := s.Write("program/main.go", program); err != nil {
-		t.Fatal(err)
-	}
-	s.run("vet", "./program")
-	s.run("build", "-o", filepath.Join(t.TempDir(), "program"), "./program")
+	s.MustWrite(t, "program/main.go", program)
+	s.MustRun(t, "go", "vet", "./program")
+	s.MustRun(t, "go", "build", "-o", filepath.Join(t.TempDir(), "program"), "./program")
 }

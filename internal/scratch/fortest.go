@@ -1,0 +1,31 @@
+package scratch
+
+import "testing"
+
+// ForTest is New in a folder that the test removes. An error ends the test.
+func ForTest(t testing.TB, path, like string) *Module {
+	t.Helper()
+	m, err := New(t.TempDir(), path, like)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// MustWrite is Write in a test, which an error ends.
+func (m *Module) MustWrite(t testing.TB, name, text string) {
+	t.Helper()
+	if err := m.Write(name, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// MustRun is Run in a test, which an error ends.
+func (m *Module) MustRun(t testing.TB, name string, args ...string) string {
+	t.Helper()
+	out, err := m.Run(name, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
