@@ -32,7 +32,7 @@ func currentEnvironment(ctx context.Context) (environment, error) {
 	}{
 		{&e.Go, ".", []string{"go", "env", "GOVERSION"}},
 		{&e.ClientGo, ".", []string{"go", "list", "-m", "-f", "{{.Version}}", "k8s.io/client-go"}},
-		{&e.CodeGen, "test/gentools", []string{"go", "list", "-m", "-f", "{{.Version}}", "k8s.io/code-generator"}},
+		{&e.CodeGen, "test/parity", []string{"go", "list", "-m", "-f", "{{.Version}}", "k8s.io/code-generator"}},
 		{&e.Commit, ".", []string{"git", "rev-parse", "--short=12", "HEAD"}},
 		{&changes, ".", []string{"git", "status", "--porcelain", "--", ".", ":!*.md", ":!*.svg"}},
 	} {

@@ -95,7 +95,7 @@ var headlines = []headline{
 	},
 	{
 		"Generate all clients of k8s.io/api",
-		"test/gentools Generate/all s",
+		"test/parity/gentools Generate/all s",
 		"", "",
 	},
 	{

@@ -35,9 +35,8 @@ type part struct {
 
 // words affect no measurement. The generators affect only the part that measures them.
 var (
-	words   = []string{":!*.md", ":!*.svg", ":!test/bench", ":!Makefile"}
-	noTools = slices.Concat(words,
-		[]string{":!cmd", ":!generators", ":!templates", ":!test/gentools", ":!test/parity"})
+	words     = []string{":!*.md", ":!*.svg", ":!test/bench", ":!Makefile"}
+	noTools   = slices.Concat(words, []string{":!cmd", ":!generators", ":!templates", ":!test/parity"})
 	noServers = slices.Concat(noTools, []string{":!test/e2e"})
 )
 
@@ -90,7 +89,7 @@ var parts = []part{
 	{
 		name:   "generators",
 		about:  "the generators as commands, and the code that they generate",
-		module: "test/gentools", packages: ".",
+		module: "test/parity", packages: "./gentools",
 		count: 5, args: once,
 		apart: words,
 	},
@@ -115,7 +114,7 @@ func (p part) run(ctx context.Context, bench string, progress *progress) (result
 		return result{}, err
 	}
 	// The folder has the binaries, and what their benchmarks leave. It is removed only after the last run,
-	// because deleting files slows later runs; see sandbox in test/gentools.
+	// because deleting files slows later runs; see sandbox in test/parity/gentools.
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return result{}, err

@@ -48,7 +48,7 @@ var parent = os.Getenv("BENCH_SCRATCH")
 
 // newSandbox makes one sandbox for all benchmarks.
 var newSandbox = sync.OnceValue(func() *sandbox {
-	s := &sandbox{Module: must(scratch.New(must(os.MkdirTemp(parent, "gentools")), module, "."))}
+	s := &sandbox{Module: must(scratch.New(must(os.MkdirTemp(parent, "gentools")), module, ".."))}
 	s.must("go", "build", "-o", s.bin(upstream)+"/", "k8s.io/code-generator/cmd/client-gen",
 		"k8s.io/code-generator/cmd/lister-gen", "k8s.io/code-generator/cmd/informer-gen",
 		"k8s.io/code-generator/cmd/applyconfiguration-gen", "k8s.io/code-generator/cmd/deepcopy-gen",
