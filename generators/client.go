@@ -371,7 +371,7 @@ func (g *clientGen) kind(at scope) any {
 	return view
 }
 
-// clientBase is a generic type that clients embed. Packages client and client/fake of the runtime
+// clientBase is a generic type that clients embed. Packages gen/client and gen/fake of the runtime
 // both have one for each set of capabilities, with the same name and constructor. They correspond
 // to gentype of client-go.
 type clientBase struct{ name, constructor string }

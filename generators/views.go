@@ -12,8 +12,8 @@ import (
 // The packages of the runtime that generated code calls are below runtimePath.
 const (
 	runtimePath = "github.com/kubewright/kubewright/runtime/"
-	applyPath   = runtimePath + "client/apply"
-	viewPath    = runtimePath + "view"
+	applyPath   = runtimePath + "gen/apply"
+	viewPath    = runtimePath + "gen/view"
 )
 
 // packages are the packages that templates refer to by name, as in {{metav1}}. A package
@@ -51,11 +51,11 @@ func packages() map[string]render.Package {
 		"typed": at("sigs.k8s.io/structured-merge-diff/v6/typed"),
 
 		"apply":      at(applyPath),
-		"client":     at(runtimePath + "client"),
-		"clientfake": {Path: runtimePath + "client/fake", Alias: "clientfake"},
-		"factories":  {Path: runtimePath + "factory", Alias: "factories"},
+		"client":     at(runtimePath + "gen/client"),
+		"clientfake": {Path: runtimePath + "gen/fake", Alias: "clientfake"},
+		"factories":  {Path: runtimePath + "gen/factory", Alias: "factories"},
 		"informers":  {Path: runtimePath + "gen/informer", Alias: "informers"},
-		"listers":    {Path: runtimePath + "lister", Alias: "listers"},
+		"listers":    {Path: runtimePath + "gen/lister", Alias: "listers"},
 		"version":    at(runtimePath + "version"),
 		"view":       at(viewPath),
 	}

@@ -330,7 +330,7 @@ func TestNamespaces(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := n.WaitForSync(t.Context()); err != nil {
+		if err := factory.WaitForSync(t.Context(), n); err != nil {
 			t.Error(err)
 		}
 		if keys := pods.GetStore().ListKeys(); !slices.Equal(keys, []string{"ns/a"}) {

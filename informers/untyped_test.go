@@ -168,9 +168,9 @@ func TestListByFields(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Start(ctx.Done())
 	f.WaitForCacheSync(ctx.Done())
-	found, err := lister.ListByFields[*unstructured.Unstructured](i.Lister(),
+	found, err := lister.ListByFields(i.Lister(),
 		fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
-	if err != nil || len(found) != 1 || found[0].GetName() != "b" {
+	if err != nil || len(found) != 1 || found[0].(*unstructured.Unstructured).GetName() != "b" {
 		t.Errorf("found %v, %v", found, err)
 	}
 	cancel()

@@ -46,7 +46,7 @@ func Example_docsUngenerated() {
 		if err != nil {
 			return err
 		}
-		informers := factory.New[any](nil, 0) // or a generated factory
+		informers := factory.New(0) // or a generated factory
 		cached, err := factory.For(informers, bakeries)
 		if err != nil {
 			return err

@@ -151,7 +151,7 @@ func Example_namespaces() {
 	ctx := context.Background()
 	shops.StartWithContext(ctx)
 	_, _ = shops.Add("town"), shops.Add("village")
-	if err := shops.WaitForSync(ctx); err != nil {
+	if err := factory.WaitForSync(ctx, shops); err != nil {
 		fmt.Println(err)
 	}
 	all, _ := lister.List(labels.Everything())

@@ -60,7 +60,7 @@ func run(ctx context.Context, config *rest.Config) error {
 		return err
 	}
 
-	informers := factory.New[any](nil, 0)
+	informers := factory.New(0)
 	if err := factory.Drop(informers, "metadata.managedFields"); err != nil {
 		return err
 	}

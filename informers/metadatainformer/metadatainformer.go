@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/informers/internal/resources"
-	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/gen/factory"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 

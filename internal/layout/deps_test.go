@@ -21,7 +21,7 @@ var onlyIfUsed = map[string][]string{
 		"examples/generated/...",
 	},
 	// The generated listers of examples have read-only views. generators/linked_test.go has code without them.
-	"runtime/view": {"runtime/...", "informers/...", "contrib/..."},
+	"runtime/gen/view": {"runtime/...", "informers/...", "contrib/..."},
 }
 
 // TestOnlyIfUsed checks that a program links these packages only if it, or its generated code, imports them.

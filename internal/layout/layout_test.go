@@ -42,7 +42,8 @@ var allowed = []struct {
 	{"templates", nil},
 
 	{"runtime/version", nil},
-	{"runtime/view", nil},
+	{"runtime/gen/view", nil},
+	{"runtime/gen/internal/pointee", nil},
 	{"runtime/internal/store", nil},
 	{"runtime/internal/deltafifo", nil},
 	{"runtime/internal/decode", nil},
@@ -57,9 +58,21 @@ var allowed = []struct {
 	}},
 	{"runtime/queue", nil},
 	{"runtime/shard", nil},
-	{"runtime/client/...", []string{"runtime/client/...", "runtime/listwatch"}},
+	// Packages for people find what they work with by interfaces, and don't import what is for generated code.
+	// The exceptions make a client, an informer or a factory for which nothing was generated.
+	{"runtime/client", []string{"runtime/gen/client"}},
+	{"runtime/factory", []string{
+		"runtime/gen/factory", "runtime/gen/lister", "runtime/informer", "runtime/listwatch",
+		"runtime/internal/shell",
+	}},
+	{"runtime/lister", nil},
+	{"runtime/gen/client", []string{"runtime/gen/internal/pointee", "runtime/listwatch"}},
+	{"runtime/gen/fake", []string{
+		"runtime/gen/client", "runtime/gen/internal/pointee", "runtime/listwatch",
+	}},
+	{"runtime/gen/apply", nil},
 	{"runtime/internal/reflector", []string{"runtime/internal/sources"}},
-	{"runtime/lister", []string{"runtime/internal/store"}},
+	{"runtime/gen/lister", []string{"runtime/lister", "runtime/internal/store"}},
 	// The engine imports this package, not the reverse.
 	{"runtime/informer", []string{
 		"internal/clientgo",
@@ -74,8 +87,8 @@ var allowed = []struct {
 	{"runtime/gen/informer", []string{
 		"runtime/listwatch", "runtime/internal/engine", "runtime/internal/indexer", "runtime/internal/sources",
 	}},
-	{"runtime/factory", []string{
-		"runtime/informer", "runtime/gen/informer", "runtime/lister", "runtime/listwatch",
+	{"runtime/gen/factory", []string{
+		"runtime/informer", "runtime/gen/informer", "runtime/gen/lister", "runtime/listwatch",
 		"runtime/internal/shell",
 	}},
 	// Nothing else below runtime imports it.
@@ -91,9 +104,11 @@ var allowed = []struct {
 	{"runtime/internal/conformance", []string{"runtime/...", "internal/bubble"}},
 
 	{"informers", []string{
-		"internal/clientgo", "runtime/gen/informer", "runtime/factory", "runtime/listwatch",
+		"internal/clientgo", "runtime/gen/informer", "runtime/gen/factory", "runtime/listwatch",
 	}},
-	{"informers/...", []string{"informers/internal/resources", "runtime/gen/informer", "runtime/factory"}},
+	{"informers/...", []string{
+		"informers/internal/resources", "runtime/gen/informer", "runtime/gen/factory",
+	}},
 
 	{"sharding", []string{"runtime/shard", "runtime/shard/partial", "sharding/internal/steer"}},
 	{"sharding/shardingtest", []string{
@@ -104,8 +119,8 @@ var allowed = []struct {
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{
 		"examples/apis/...", "examples/generated/...",
-		"runtime/version", "runtime/client", "runtime/client/apply", "runtime/client/fake", "runtime/lister",
-		"runtime/view", "runtime/gen/informer", "runtime/factory",
+		"runtime/version", "runtime/gen/client", "runtime/gen/apply", "runtime/gen/fake", "runtime/gen/lister",
+		"runtime/gen/view", "runtime/gen/informer", "runtime/gen/factory",
 	}},
 	// The compiler keeps them out of runtime/internal.
 	{"examples/...", []string{"examples/...", "runtime/...", "sharding"}},
@@ -125,7 +140,9 @@ var notBelowRuntime = []string{
 
 // withoutCaches are the packages that programs with clients but without informers link. They don't depend on
 // clientGoCache, which is more code than all of ours that such a program links.
-var withoutCaches = []string{"runtime/client/...", "runtime/listwatch"}
+var withoutCaches = []string{
+	"runtime/client", "runtime/gen/client", "runtime/gen/fake", "runtime/gen/apply", "runtime/listwatch",
+}
 
 const clientGoCache = "k8s.io/client-go/tools/cache"
 

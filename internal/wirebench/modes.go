@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	kwcache "github.com/kubewright/kubewright/runtime/cache"
-	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/gen/client"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"

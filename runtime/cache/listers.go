@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/lister"
+	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
 )
 
 // NewGenericLister returns a lister over indexer. Its NotFound errors name resource.
 func NewGenericLister(indexer Indexer, resource schema.GroupResource) GenericLister {
-	return lister.NewGeneric(indexer, resource)
+	return genlister.NewGeneric(indexer, resource)
 }
 
 // ListAll calls appendFn with each object of store that selector matches. The objects are the store's: they

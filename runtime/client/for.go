@@ -1,17 +1,27 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
+
+	gen "github.com/kubewright/kubewright/runtime/gen/client"
 )
+
+// Object is an API object with metadata.
+type Object interface {
+	runtime.Object
+	metav1.Object
+}
 
 // Resource is a client of a resource for which nothing was generated, see [For]. [For] returns
 // a client for all namespaces, or for a cluster-scoped resource; Namespace returns one for a
@@ -20,14 +30,15 @@ import (
 // It has the methods of a generated client, and UpdateStatus and ApplyStatus whether the
 // resource has a status or not. Apply and ApplyStatus take any generated apply configuration;
 // only the server refuses one of another kind. If there is none, send JSON with Patch and
-// types.ApplyPatchType. Functions such as [GetAs] reach sub-resources:
+// types.ApplyPatchType. [GetAs], [CreateAs] and [UpdateAs] reach subresources:
 //
 //	shop := widgets.Namespace("shop")
 //	scale, err := client.GetAs[*autoscalingv1.Scale](ctx, shop, "one", "scale", metav1.GetOptions{})
 //
 // It is safe for concurrent use.
 type Resource[T Object, L runtime.Object] struct {
-	ClientWithListAndApply[T, L, Configuration]
+	gen.ClientWithListAndApply[T, L, gen.Configuration]
+	at *endpoint
 }
 
 // For returns a client of the resource whose objects are of type T and whose lists are of
@@ -46,8 +57,8 @@ type Resource[T Object, L runtime.Object] struct {
 // cluster-scoped resource, don't call Namespace. With the option PrefersProtobuf, built-in
 // types are sent as protobuf.
 //
-// Each call makes a client with a rate limiter of its own, unless config has one, see
-// [WithRateLimiter]. For sends no request. Its error describes what is missing in the scheme.
+// Each call makes a client with a rate limiter of its own, unless config has one: set config.RateLimiter to
+// share it. For sends no request. Its error describes what is missing in the scheme.
 func For[T Object, L runtime.Object](
 	config *rest.Config, scheme *runtime.Scheme, opts ...Option,
 ) (*Resource[T, L], error) {
@@ -55,36 +66,40 @@ func For[T Object, L runtime.Object](
 	if err != nil {
 		return nil, fmt.Errorf("make a client of %s: %w", reflect.TypeFor[T](), err)
 	}
-	return newResource[T, L](at), nil
+	return newResource[T, L](at, ""), nil
 }
 
-func newResource[T Object, L runtime.Object](at *endpoint) *Resource[T, L] {
-	return &Resource[T, L]{ClientWithListAndApply[T, L, Configuration]{
-		Client[T]{untyped{at}}, lister[L]{at}, listable{at}, applier[T, Configuration]{at},
-	}}
+// newResource returns the client for a namespace. Without one, the resource is assumed to be cluster-scoped,
+// since nothing indicates whether it is.
+func newResource[T Object, L runtime.Object](at *endpoint, namespace string) *Resource[T, L] {
+	options := at.options
+	if namespace == "" {
+		options = append(slices.Clip(options), gen.ClusterScoped())
+	}
+	return &Resource[T, L]{*gen.NewWithListAndApply[T, L, gen.Configuration](
+		at.rest, at.codec, at.resource, namespace, options...), at}
 }
 
 // Namespace returns the client for a namespace, or for all namespaces if it is empty.
 func (r *Resource[T, L]) Namespace(namespace string) *Resource[T, L] {
-	return newResource[T, L](r.requester().in(namespace))
+	return newResource[T, L](r.at, namespace)
 }
 
 // Resource returns the group, version and name of the resource.
 func (r *Resource[T, L]) Resource() schema.GroupVersionResource {
-	at := r.requester()
-	return at.rest.APIVersion().WithResource(at.resource)
+	return r.at.rest.APIVersion().WithResource(r.at.resource)
 }
 
-// in returns the endpoint for a namespace. Without one, the resource is assumed to be
-// cluster-scoped, since nothing indicates whether it is.
-func (e *endpoint) in(namespace string) *endpoint {
-	at := *e
-	at.namespace, at.clusterScoped = namespace, namespace == ""
-	return &at
+// endpoint is what the clients of a resource for all its namespaces share.
+type endpoint struct {
+	rest     rest.Interface
+	codec    runtime.ParameterCodec
+	resource string
+	options  []gen.Option
 }
 
-// connect returns the endpoint of the resource whose objects and lists have these types, without
-// a namespace. It has no type parameters, so it is compiled once.
+// connect returns the endpoint of the resource whose objects and lists have these types. It has no type
+// parameters, so it is compiled once.
 func connect(
 	config *rest.Config, scheme *runtime.Scheme, object, list reflect.Type, opts []Option,
 ) (*endpoint, error) {
@@ -96,15 +111,24 @@ func connect(
 	if kind.Group == "" {
 		root = "/api"
 	}
-	group := Group{kind.GroupVersion(), root, scheme, serializer.NewCodecFactory(scheme)}
-	client, err := ForConfig(config, group.RESTClient)
+	group := gen.Group{
+		Version: kind.GroupVersion(), APIPath: root,
+		Scheme: scheme, Codecs: serializer.NewCodecFactory(scheme),
+	}
+	client, err := gen.ForConfig(config, group.RESTClient)
 	if err != nil {
 		return nil, err
 	}
 	guess, _ := meta.UnsafeGuessKindToResource(kind)
-	opts = append([]Option{RememberIn(&Writes{})}, opts...)
-	codec, none := runtime.NewParameterCodec(scheme), reflect.Zero(list).Interface().(runtime.Object)
-	return newEndpoint(client, codec, guess.Resource, "", none, opts).in(""), nil
+	at := &endpoint{rest: client, codec: runtime.NewParameterCodec(scheme), resource: guess.Resource,
+		options: []gen.Option{gen.RememberIn(&gen.Writes{})}}
+	for _, o := range opts {
+		at.resource = cmp.Or(o.resource, at.resource)
+		if o.prefersProtobuf {
+			at.options = append(at.options, gen.PrefersProtobuf())
+		}
+	}
+	return at, nil
 }
 
 // kindOf returns the kind of the object type in the scheme. It returns an error if one of the types

@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubewright/kubewright/runtime/client"
+	gen "github.com/kubewright/kubewright/runtime/gen/client"
 )
 
 type deploymentResource = client.Resource[*appsv1.Deployment, *appsv1.DeploymentList]
@@ -39,7 +40,7 @@ func clientFor(t *testing.T, opts ...client.Option) (*deploymentResource, *recor
 
 // api has the methods of a typed client except apply.
 type api interface {
-	client.Requester
+	gen.Requester
 	Get(context.Context, string, metav1.GetOptions) (*appsv1.Deployment, error)
 	List(context.Context, metav1.ListOptions) (*appsv1.DeploymentList, error)
 	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
@@ -90,10 +91,15 @@ func useAll(t *testing.T, c api, apply func(*deployment, metav1.ApplyOptions) er
 
 // TestForLikeGenerated checks that a client of For sends the requests of a generated one.
 func TestForLikeGenerated(t *testing.T) {
-	for name, opts := range map[string][]client.Option{"JSON": nil, "protobuf": {client.PrefersProtobuf()}} {
+	for name, test := range map[string]struct {
+		of       []client.Option
+		declared []gen.Option
+	}{
+		"JSON":     {},
+		"protobuf": {[]client.Option{client.PrefersProtobuf()}, []gen.Option{gen.PrefersProtobuf()}},
+	} {
 		t.Run(name, func(t *testing.T) {
-			c, want := connect(t)
-			generated := newDeployments(c, "ns", opts...)
+			generated, want := newDeployments(t, "ns", test.declared...)
 			useAll(t, generated, func(d *deployment, opts metav1.ApplyOptions) error {
 				_, err := generated.Apply(t.Context(), d, opts)
 				if err == nil {
@@ -101,7 +107,7 @@ func TestForLikeGenerated(t *testing.T) {
 				}
 				return err
 			})
-			resource, got := clientFor(t, opts...)
+			resource, got := clientFor(t, test.of...)
 			made := resource.Namespace("ns")
 			useAll(t, made, func(d *deployment, opts metav1.ApplyOptions) error {
 				_, err := made.Apply(t.Context(), d, opts)
@@ -142,9 +148,7 @@ func TestForNamespaces(t *testing.T) {
 		t.Errorf("namespaces %q, %q", all.GetNamespace(), one.GetNamespace())
 	}
 
-	body := answer("7")
-	transport := answering(t, &body).(*rest.RESTClient).Client.Transport
-	config := &rest.Config{Host: "http://server", Transport: transport}
+	config := &rest.Config{Host: "http://server", Transport: &recorder{body: answer("7")}}
 	c, err := client.For[*appsv1.Deployment, *appsv1.DeploymentList](config, scheme)
 	if err != nil {
 		t.Fatal(err)
@@ -315,7 +319,7 @@ func TestForRefuses(t *testing.T) {
 // TestForApplyRefuses checks that Apply refuses nil, of any type, before it sends a request.
 func TestForApplyRefuses(t *testing.T) {
 	c, seen := clientFor(t)
-	for _, nothing := range []client.Configuration{nil, (*deployment)(nil)} {
+	for _, nothing := range []gen.Configuration{nil, (*deployment)(nil)} {
 		_, err := c.Apply(t.Context(), nothing, metav1.ApplyOptions{})
 		if err == nil || !strings.Contains(err.Error(), "must not be nil") {
 			t.Errorf("error %v", err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/factory"
+	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
 )
 
 // TestOnCreateMayCallTheFactory checks that a function of OnCreate gets the informer that it sets up, and
@@ -127,7 +128,7 @@ func TestShutdownNamesTheHandler(t *testing.T) {
 	}, funcr.Options{}))
 	defer klog.ClearLogger()
 	synctest.Test(t, func(t *testing.T) {
-		f := factory.New(open(), 0)
+		f := genfactory.New(open(), 0)
 		h := stuck{until: make(chan struct{})}
 		if _, err := f.InformerFor(&corev1.Secret{}, secrets).AddEventHandler(h); err != nil {
 			t.Fatal(err)

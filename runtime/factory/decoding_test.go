@@ -19,20 +19,20 @@ import (
 // TestDecoding checks that Drop and SetDecoding add up in any order, and that what OnCreate sets comes
 // last.
 func TestDecoding(t *testing.T) {
-	drop := func(fields ...string) func(any) error {
-		return func(f any) error { return factory.Drop(f, fields...) }
+	drop := func(fields ...string) func(factory.Interface) error {
+		return func(f factory.Interface) error { return factory.Drop(f, fields...) }
 	}
-	set := func(opts listwatch.DecodingOptions) func(any) error {
-		return func(f any) error { return factory.SetDecoding(f, opts) }
+	set := func(opts listwatch.DecodingOptions) func(factory.Interface) error {
+		return func(f factory.Interface) error { return factory.SetDecoding(f, opts) }
 	}
-	onCreate := func(f any) error {
+	onCreate := func(f factory.Interface) error {
 		return factory.OnCreate(f, func(i cache.SharedIndexInformer) error {
 			return informer.SetDecoding(i, listwatch.DecodingOptions{})
 		})
 	}
 	const managedFields, data = "metadata.managedFields", "data"
 	const both = managedFields + " " + data
-	type calls = []func(any) error
+	type calls = []func(factory.Interface) error
 	noData := set(listwatch.DecodingOptions{Drop: []string{data}})
 	limited := set(listwatch.DecodingOptions{Limiter: listwatch.NewLimiter(1)})
 	metadataOnly := set(listwatch.DecodingOptions{MetadataOnly: true})
@@ -54,7 +54,7 @@ func TestDecoding(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, c := serve(t)
-			f := factory.New[any](nil, 0)
+			f := factory.New(0)
 			for _, call := range test.calls {
 				if err := call(f); err != nil {
 					t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/factory"
+	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
@@ -73,7 +73,7 @@ var (
 )
 
 func TestInformerFor(t *testing.T) {
-	f := factory.New[*clientset](nil, time.Minute)
+	f := genfactory.New[*clientset](nil, time.Minute)
 	f.SetCustomResync(map[metav1.Object]time.Duration{&corev1.Secret{}: time.Hour})
 	var transformed int
 	f.SetTransform(func(obj any) (any, error) { transformed++; return obj, nil })
@@ -98,7 +98,7 @@ func TestInformerFor(t *testing.T) {
 		t.Errorf("resync periods %v, want %v", periods, want)
 	}
 	// An informer of a factory without a client can still be filled and read.
-	g := factory.NewGeneric(first, schema.GroupResource{Resource: "secrets"})
+	g := genfactory.NewGeneric(first, schema.GroupResource{Resource: "secrets"})
 	if err := g.Informer().GetIndexer().Add(
 		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "s"}},
 	); err != nil {
@@ -117,7 +117,7 @@ func TestInformerFor(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clientset{gate: make(chan struct{})}
-		f := factory.New(c, 0)
+		f := genfactory.New(c, 0)
 		if got := f.WaitForCacheSyncWithContext(t.Context()); got.Err != nil || len(got.Synced) != 0 {
 			t.Errorf("nothing is started: %+v", got)
 		}
@@ -179,7 +179,7 @@ func TestShutdown(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &clientset{gate: make(chan struct{})}
-		f := factory.New(c, 0)
+		f := genfactory.New(c, 0)
 		f.SetInformerName(name)
 		if f.InformerName() != name {
 			t.Error("the name is lost")

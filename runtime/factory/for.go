@@ -2,10 +2,8 @@ package factory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,15 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/gen/informer"
-	"github.com/kubewright/kubewright/runtime/lister"
+	gen "github.com/kubewright/kubewright/runtime/gen/factory"
+	"github.com/kubewright/kubewright/runtime/gen/lister"
 )
 
 // For returns the informer and the lister of objects of type T, for which nothing was
-// generated. c is the client from client.For, or its Namespace, to cache a single namespace.
-// Tests can use a client of package client/fake:
+// generated. c is the client from client.For, or its Namespace, to cache a single namespace:
 //
-//	informers := factory.New[any](nil, 0)
+//	informers := factory.New(0)
 //	bakeries, err := factory.For(informers, bakeryClient)
 //	...
 //	_, err = bakeries.TypedInformer().AddTypedEventHandler(handler)
@@ -43,101 +40,19 @@ import (
 func For[T interface {
 	cache.Object
 	runtime.Object
-}, L runtime.Object](f any, c interface {
+}, L runtime.Object](f Interface, c interface {
 	List(ctx context.Context, opts metav1.ListOptions) (L, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
 	Resource() schema.GroupVersionResource
-}) (*Access[cache.TypedSharedIndexInformer[T], lister.Embedding[T]], error) {
-	t := reflect.TypeFor[T]()
-	b, err := informersByType(f)
-	if err == nil && c == nil {
-		err = errors.New("the client is nil")
-	}
-	if err == nil {
-		err = b.claim(t, collectionOf(c, c.Resource()))
-	}
-	if err != nil {
-		return nil, fmt.Errorf("make an informer of %s: %w", t, err)
-	}
-	resource := c.Resource()
-	get := func() cache.SharedIndexInformer {
-		return b.informer(t, func(resync time.Duration) cache.SharedIndexInformer {
-			return informer.NewShared[T, L](
-				func() informer.ResourceClient[L] { return c }, b.options(*new(T), c, resource, resync))
-		})
-	}
-	return NewAccess(get, informer.Typed[T], func(indexer cache.Indexer) lister.Embedding[T] {
-		return lister.Embedding[T]{ResourceIndexer: lister.New[T](indexer, resource.GroupResource())}
-	}), nil
-}
-
-// informersByType returns the byType behind f. It returns an error if f doesn't have one.
-func informersByType(f any) (*byType, error) {
+}) (*gen.Access[cache.TypedSharedIndexInformer[T], lister.Embedding[T]], error) {
 	o, err := ownerOf(f)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("make an informer of %s: %w", reflect.TypeFor[T](), err)
 	}
-	b, ok := o.(*byType)
-	if !ok {
-		return nil, fmt.Errorf("%T doesn't find its informers by their type: use a factory of New", f)
+	made, err := gen.For[T, L](o, c)
+	if err != nil {
+		return nil, fmt.Errorf("make an informer of %s: %w", reflect.TypeFor[T](), err)
 	}
-	return b, nil
-}
-
-// options returns the options of the informer of obj's type, which lists and watches with client.
-func (b *byType) options(
-	obj runtime.Object, client any, resource schema.GroupVersionResource, resync time.Duration,
-) informer.Options {
-	namespace := collectionOf(client, resource).namespace
-	if _, ok := client.(fakeClient); ok {
-		client = onlyLists{}
-	}
-	return informer.Options{
-		Client:           client,
-		Resource:         resource,
-		Namespace:        namespace,
-		ResyncPeriod:     resync,
-		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		InformerName:     b.informerName,
-		TweakListOptions: tweaksOf[func(*metav1.ListOptions)](b, obj, nil),
-	}
-}
-
-// fakeClient is a client of package client/fake. Unlike a fake clientset, it has no method
-// IsWatchListSemanticsUnSupported: the method would be compiled anew for each generated client.
-type fakeClient interface {
-	Namespace() string
-	Kind() schema.GroupVersionKind
-}
-
-// onlyLists is a placeholder for a clientset that sends no initial events.
-type onlyLists struct{}
-
-func (onlyLists) IsWatchListSemanticsUnSupported() bool { return true }
-
-// collection is what a client lists.
-type collection struct {
-	resource  schema.GroupVersionResource
-	namespace string
-}
-
-// collectionOf returns the collection that a client of package client or of its fakes lists.
-func collectionOf(client any, resource schema.GroupVersionResource) collection {
-	c := collection{resource: resource}
-	switch client := client.(type) {
-	case interface{ GetNamespace() string }:
-		c.namespace = client.GetNamespace()
-	case fakeClient:
-		c.namespace = client.Namespace()
-	}
-	return c
-}
-
-func (c collection) String() string {
-	name := c.resource.GroupResource().String()
-	if c.namespace == "" {
-		return name
-	}
-	return name + " in namespace " + c.namespace
+	return made, nil
 }

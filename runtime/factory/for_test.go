@@ -20,8 +20,10 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	resources "github.com/kubewright/kubewright/runtime/client"
-	"github.com/kubewright/kubewright/runtime/client/fake"
 	"github.com/kubewright/kubewright/runtime/factory"
+	clients "github.com/kubewright/kubewright/runtime/gen/client"
+	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
+	"github.com/kubewright/kubewright/runtime/gen/fake"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
@@ -30,7 +32,7 @@ import (
 // index by namespace. It is made when it is requested.
 func TestFor(t *testing.T) {
 	server, c := serve(t)
-	f := factory.New[any](nil, 0)
+	f := factory.New(0)
 	if err := factory.Drop(f, "metadata.managedFields"); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +104,7 @@ func TestFor(t *testing.T) {
 // for a type, so it refuses another namespace, or resource, of that type.
 func TestForNamespace(t *testing.T) {
 	server, c := serve(t)
-	f := factory.New[any](nil, 0)
+	f := factory.New(0)
 	made, err := factory.For(f, c.Namespace("one"))
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +177,7 @@ func TestForSettings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := factory.New[any](nil, time.Hour)
+		f := factory.New(time.Hour)
 		f.SetInformerName(name)
 		f.SetCustomResync(map[metav1.Object]time.Duration{&corev1.ConfigMap{}: time.Minute})
 		made, err := factory.For(f, fakes(t, "", configMap("a")))
@@ -206,11 +208,11 @@ func configMap(name string) *corev1.ConfigMap {
 
 // fakes returns a fake client that is typed like those of client.For.
 func fakes(t *testing.T, namespace string, objects ...runtime.Object) *fake.ClientWithListAndApply[
-	*corev1.ConfigMap, *corev1.ConfigMapList, resources.Configuration] {
+	*corev1.ConfigMap, *corev1.ConfigMapList, clients.Configuration] {
 	t.Helper()
 	f := &clienttesting.Fake{}
 	fake.NewTracker(f, coreScheme, serializer.NewCodecFactory(coreScheme).UniversalDecoder(), objects...)
-	return fake.NewWithListAndApply[*corev1.ConfigMap, *corev1.ConfigMapList, resources.Configuration](
+	return fake.NewWithListAndApply[*corev1.ConfigMap, *corev1.ConfigMapList, clients.Configuration](
 		f, namespace, corev1.SchemeGroupVersion.WithResource("configmaps"),
 		corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 }
@@ -219,7 +221,7 @@ func fakes(t *testing.T, namespace string, objects ...runtime.Object) *fake.Clie
 func TestForFake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := fakes(t, "ns", configMap("old"))
-		f := factory.New[any](nil, 0)
+		f := factory.New(0)
 		made, err := factory.For(f, c)
 		if err != nil {
 			t.Fatal(err)
@@ -245,14 +247,17 @@ func TestForFake(t *testing.T) {
 // TestForRefuses checks that the error for a factory that For can't use gives the reason.
 func TestForRefuses(t *testing.T) {
 	c := fakes(t, "")
-	byResource := struct{ factory.Handle }{(&factory.Set[schema.GroupVersionResource]{}).Handle()}
+	byResource := struct {
+		foreign
+		genfactory.Handle
+	}{Handle: (&genfactory.Set[schema.GroupVersionResource]{}).Handle()}
 	_, none := factory.For(nil, c)
-	_, foreign := factory.For("somebody's", c)
+	_, unsupported := factory.For(foreign{}, c)
 	_, untyped := factory.For(byResource, c)
-	_, noClient := factory.For[*corev1.ConfigMap, *corev1.ConfigMapList](factory.New[any](nil, 0), nil)
+	_, noClient := factory.For[*corev1.ConfigMap, *corev1.ConfigMapList](factory.New(0), nil)
 	for want, err := range map[string]error{
 		"make an informer of *v1.ConfigMap: the factory is nil": none,
-		factory.ErrUnsupportedFactory.Error():                   foreign,
+		factory.ErrUnsupportedFactory.Error():                   unsupported,
 		"doesn't find its informers by their type":              untyped,
 		"the client is nil":                                     noClient,
 	} {

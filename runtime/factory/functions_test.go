@@ -19,24 +19,29 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/factory"
+	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
+	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
-	"github.com/kubewright/kubewright/runtime/lister"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 // generated takes the place of a generated factory.
 type generated struct {
-	factory.Handle
-	informers *factory.Factory[*clientset]
+	genfactory.Handle
+	informers *genfactory.Factory[*clientset]
 }
 
 func newGenerated(c *clientset) *generated {
-	f := factory.New(c, 0)
+	f := genfactory.New(c, 0)
 	return &generated{f.Handle(), f}
 }
+
+func (g *generated) Start(stopCh <-chan struct{}) { g.informers.Start(stopCh) }
+
+func (g *generated) Shutdown() { g.informers.Shutdown() }
 
 func open() *clientset {
 	gate := make(chan struct{})
@@ -200,20 +205,31 @@ func TestOnCreate(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	found, err := lister.New[*corev1.Secret](i.GetIndexer(),
+	found, err := genlister.New[*corev1.Secret](i.GetIndexer(),
 		schema.GroupResource{}).List(labels.SelectorFromSet(labels.Set{"app": "a"}))
 	if err != nil || len(found) != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
 }
 
+// foreign is a factory of another implementation.
+type foreign struct{}
+
+func (foreign) Start(<-chan struct{}) {}
+func (foreign) Shutdown()             {}
+
 // TestUnsupportedFactory checks that a factory of another implementation is refused.
 func TestUnsupportedFactory(t *testing.T) {
-	_, statuses := factory.Statuses(1)
+	f := foreign{}
+	_, statuses := factory.Statuses(f)
+	noSet := struct {
+		foreign
+		genfactory.Handle
+	}{}
 	for _, err := range []error{
-		factory.WaitForSync(t.Context(), 1), factory.HealthCheck(1, informer.HealthOptions{})(nil), statuses,
-		factory.Hold(1, nil), factory.Release(struct{ factory.Handle }{}, nil), factory.OnCreate(1, nil),
-		factory.Drop(1, "data"), factory.SetDecoding(1, listwatch.DecodingOptions{}),
+		factory.WaitForSync(t.Context(), f), factory.HealthCheck(f, informer.HealthOptions{})(nil), statuses,
+		factory.Hold(f, nil), factory.Release(noSet, nil), factory.OnCreate(f, nil),
+		factory.Drop(f, "data"), factory.SetDecoding(f, listwatch.DecodingOptions{}),
 	} {
 		if !errors.Is(err, factory.ErrUnsupportedFactory) {
 			t.Errorf("error %v", err)

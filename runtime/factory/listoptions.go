@@ -16,7 +16,7 @@ import (
 // It returns an error if the informer of the type has been made, since its first list may
 // have been sent. It also returns an error if obj is a list: pass an object of the type
 // of the list's items.
-func TweakListOptions(f any, obj runtime.Object, tweak func(*metav1.ListOptions)) error {
+func TweakListOptions(f Interface, obj runtime.Object, tweak func(*metav1.ListOptions)) error {
 	o, err := ownerOf(f)
 	switch {
 	case err != nil:
@@ -28,35 +28,10 @@ func TweakListOptions(f any, obj runtime.Object, tweak func(*metav1.ListOptions)
 	case tweak == nil:
 		return errNoFunction
 	}
-	return o.tweak(reflect.TypeOf(obj), tweak)
+	return o.Tweak(reflect.TypeOf(obj), tweak)
 }
 
 func isList(obj runtime.Object) bool {
 	_, list := obj.(metav1.ListInterface)
 	return list
-}
-
-// TweaksOf returns the tweak for an informer of obj's type: all, which is the factory's own and may be nil,
-// followed by the type's tweaks from TweakListOptions. Generated code calls it.
-func TweaksOf[F ~func(*metav1.ListOptions)](f any, obj runtime.Object, all F) F {
-	o, err := ownerOf(f)
-	if err != nil {
-		return all // TweakListOptions refuses such a factory.
-	}
-	return tweaksOf(o, obj, all)
-}
-
-func tweaksOf[F ~func(*metav1.ListOptions)](o owner, obj runtime.Object, all F) F {
-	tweaks := o.tweaksOf(reflect.TypeOf(obj))
-	if len(tweaks) == 0 {
-		return all
-	}
-	return func(options *metav1.ListOptions) {
-		if all != nil {
-			all(options)
-		}
-		for _, tweak := range tweaks {
-			tweak(options)
-		}
-	}
 }

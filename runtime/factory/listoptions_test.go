@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/factory"
+	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
 )
 
 // TestTweakListOptions checks that the tweaks of a type apply to that type, in the order of the calls, after
@@ -33,18 +34,18 @@ func TestTweakListOptions(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ want, got string }{
-		{"abc", selector(factory.TweaksOf(f, &corev1.Pod{}, add("a")))},
-		{"bc", selector(factory.TweaksOf[func(*metav1.ListOptions)](f, &corev1.Pod{}, nil))},
-		{"a", selector(factory.TweaksOf(f, &corev1.Node{}, add("a")))},
-		{"nothing", selector(factory.TweaksOf[func(*metav1.ListOptions)](f, &corev1.Node{}, nil))},
-		{"a", selector(factory.TweaksOf("somebody's", &corev1.Pod{}, add("a")))},
+		{"abc", selector(genfactory.TweaksOf(f, &corev1.Pod{}, add("a")))},
+		{"bc", selector(genfactory.TweaksOf[func(*metav1.ListOptions)](f, &corev1.Pod{}, nil))},
+		{"a", selector(genfactory.TweaksOf(f, &corev1.Node{}, add("a")))},
+		{"nothing", selector(genfactory.TweaksOf[func(*metav1.ListOptions)](f, &corev1.Node{}, nil))},
+		{"a", selector(genfactory.TweaksOf("somebody's", &corev1.Pod{}, add("a")))},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
 	if err := factory.TweakListOptions(
-		"somebody's", &corev1.Pod{}, add("a"),
+		foreign{}, &corev1.Pod{}, add("a"),
 	); !errors.Is(err, factory.ErrUnsupportedFactory) {
 		t.Errorf("a factory of another make: %v", err)
 	}

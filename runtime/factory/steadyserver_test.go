@@ -84,8 +84,8 @@ func (s *steady) seen() []string {
 
 // run runs a factory until the end of the test, and waits until it has synced.
 func run(t *testing.T, f interface {
+	factory.Interface
 	StartWithContext(context.Context)
-	Shutdown()
 }) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

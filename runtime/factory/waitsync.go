@@ -31,24 +31,24 @@ var errNotStarted = errors.New("not all were started")
 // requested after Start. A program that starts informers later should call WaitForSync after that, or wait
 // for the others with [informer.WaitForSync]. WaitForSync waits for informers of other packages only if f has
 // started them.
-func WaitForSync(ctx context.Context, f any) error {
+func WaitForSync(ctx context.Context, f Interface) error {
 	return WaitForSyncOr(ctx, f, func(*informer.SyncError) bool { return false })
 }
 
 // WaitForSyncOr is like WaitForSync, but also ends when giveUp returns true for an informer's error. giveUp
 // may be (*[informer.SyncError]).Permanent.
-func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) bool) error {
-	o, err := ownerOf(f)
+func WaitForSyncOr(ctx context.Context, f Interface, giveUp func(*informer.SyncError) bool) error {
+	set, err := informersOf(f)
 	if err != nil {
 		return err
 	}
-	informers := observable(o)
-	if slices.ContainsFunc(notStarted(o), among(informers)) {
+	informers := observable(set)
+	if slices.ContainsFunc(notStarted(set), among(informers)) {
 		patient, cancel := context.WithTimeoutCause(ctx, startPatience, errNotStarted)
 		defer cancel()
 		err := informer.WaitForSyncOr(patient, giveUp, informers...)
 		if err == nil || !errors.Is(err, errNotStarted) ||
-			slices.ContainsFunc(notStarted(o), among(informers)) {
+			slices.ContainsFunc(notStarted(set), among(informers)) {
 			return err
 		}
 	}
@@ -59,13 +59,13 @@ func WaitForSyncOr(ctx context.Context, f any, giveUp func(*informer.SyncError) 
 // [informer.HealthCheck]. With options.Synced, an informer that was not started is unhealthy, so a program
 // that starts its informers only as the leader is not ready before it leads. Informers of other packages are
 // checked only if f has started them. The check is safe for concurrent use.
-func HealthCheck(f any, options informer.HealthOptions) func(*http.Request) error {
+func HealthCheck(f Interface, options informer.HealthOptions) func(*http.Request) error {
 	return func(request *http.Request) error {
-		o, err := ownerOf(f)
+		set, err := informersOf(f)
 		if err != nil {
 			return err
 		}
-		informers := observable(o)
+		informers := observable(set)
 		slices.SortStableFunc(informers,
 			func(a, b cache.SharedInformer) int { return strings.Compare(nameOf(a), nameOf(b)) })
 		return informer.HealthCheck(options, informers...)(request)
@@ -79,9 +79,9 @@ func nameOf(i cache.SharedInformer) string {
 
 // observable returns the informers whose state is known: those of package informer, and those
 // that the factory has started.
-func observable(o owner) []cache.SharedInformer {
+func observable(set informers) []cache.SharedInformer {
 	var list []cache.SharedInformer
-	started, others := o.all()
+	started, others := set.Informers()
 	for _, i := range started {
 		list = append(list, i)
 	}
@@ -95,9 +95,9 @@ func observable(o owner) []cache.SharedInformer {
 
 // notStarted returns the informers of package informer that were not started, by the factory or
 // otherwise.
-func notStarted(o owner) []cache.SharedInformer {
+func notStarted(set informers) []cache.SharedInformer {
 	var list []cache.SharedInformer
-	_, others := o.all()
+	_, others := set.Informers()
 	for _, i := range others {
 		s, _ := informer.StatusOf(i)
 		if e := s.NotSynced(); e != nil && e.State == informer.Idle {

@@ -13,6 +13,7 @@ import (
 
 	kwcache "github.com/kubewright/kubewright/runtime/cache"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
+	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
@@ -37,19 +38,20 @@ func TestDeclaredIndexes(t *testing.T) {
 		synctest.Wait()
 		declare(informer.IndexField(i,
 			"metadata.name", func(c *configMap) []string { return []string{c.Name} }))
-		list := lister.New[*configMap](i.GetIndexer(), configMaps)
+		list := genlister.New[*configMap](i.GetIndexer(), configMaps)
 		if found, err := list.List(labels.SelectorFromSet(labels.Set{"parity": "1"})); err != nil ||
 			len(found) != 2 {
 			t.Errorf("found %v, %v", found, err)
 		}
-		for _, list := range []any{
-			list, lister.NewGeneric(i.GetIndexer(), configMaps),
-			lister.NewGeneric(i.GetTypedIndexer(), configMaps),
-		} {
-			found, err := lister.ListByFields[*configMap](
-				list, fields.OneTermEqualSelector("metadata.name", "b"), labels.Everything())
-			if err != nil || len(found) != 1 || found[0].Name != "b" {
-				t.Errorf("%T found %v, %v", list, found, err)
+		isB := fields.OneTermEqualSelector("metadata.name", "b")
+		if found, err := lister.ListByFields(list, isB, labels.Everything()); err != nil ||
+			len(found) != 1 || found[0].Name != "b" {
+			t.Errorf("found %v, %v", found, err)
+		}
+		for _, indexer := range []cache.Indexer{i.GetIndexer(), i.GetTypedIndexer()} {
+			found, err := lister.ListByFields(genlister.NewGeneric(indexer, configMaps), isB, labels.Everything())
+			if err != nil || len(found) != 1 || found[0].(*configMap).Name != "b" {
+				t.Errorf("of a %T found %v, %v", indexer, found, err)
 			}
 		}
 		concrete := kwcache.NewSharedIndexInformerWithOptions(

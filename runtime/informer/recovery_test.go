@@ -23,7 +23,7 @@ import (
 	restwatch "k8s.io/client-go/rest/watch"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 

@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
+	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
@@ -71,15 +72,16 @@ func TestListerWaitsForVersion(t *testing.T) {
 		s := newServer()
 		s.put("first") // servers never are at version 0
 		i := s.ours(gen.Options{})
-		list := lister.NewNamespaced(lister.New[*configMap](i.GetIndexer(), configMaps), "ns1")
+		list := genlister.NewNamespaced(genlister.New[*configMap](i.GetIndexer(), configMaps), "ns1")
 		stop := run(i)
 		for range 10 {
 			version := strconv.Itoa(s.put("a"))
-			views := lister.NewReadOnly(i.GetIndexer(), configMaps, (*configMap).GetResourceVersion)
-			for _, l := range []any{list, views, lister.NewGeneric(i.GetTypedIndexer(), configMaps)} {
-				if err := lister.WaitForVersion(t.Context(), l, version); err != nil {
-					t.Errorf("%T: %v", l, err)
-				}
+			views := genlister.NewReadOnly(i.GetIndexer(), configMaps, (*configMap).GetResourceVersion)
+			generic := genlister.NewGeneric(i.GetTypedIndexer(), configMaps)
+			if err := errors.Join(lister.WaitForVersion(t.Context(), list, version),
+				lister.WaitForVersion(t.Context(), views, version),
+				lister.WaitForVersion(t.Context(), generic, version)); err != nil {
+				t.Error(err)
 			}
 			if got, err := list.Get("a"); err != nil || got.ResourceVersion != version {
 				t.Errorf("read %v, %v after the write of version %s", got, err, version)
@@ -91,7 +93,7 @@ func TestListerWaitsForVersion(t *testing.T) {
 			indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]())),
 		} {
 			if err := lister.WaitForVersion(
-				t.Context(), lister.New[*configMap](other, configMaps), "1",
+				t.Context(), genlister.New[*configMap](other, configMaps), "1",
 			); err == nil {
 				t.Errorf("waited for %T", other)
 			}
@@ -188,7 +190,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 			l := newLagging()
 			l.put("x") // by another client
 			i := l.informer(gen.Options{})
-			all := lister.New[*configMap](i.GetIndexer(), configMaps)
+			all := genlister.New[*configMap](i.GetIndexer(), configMaps)
 			defer run(i)()
 			// Names of one and of two letters are in different namespaces.
 			written, pending, ours := map[string]int{}, map[string]time.Time{}, map[types.UID]bool{}
@@ -202,7 +204,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 					ours[l.objects[name].UID] = true
 				case 1:
 					// Objects that neither the cache nor the test knows may still appear and disappear.
-					shown, _ := lister.NewNamespaced(all, namespace).Get(name)
+					shown, _ := genlister.NewNamespaced(all, namespace).Get(name)
 					if obj := l.objects[name]; obj != nil &&
 						(ours[obj.UID] || shown != nil && shown.UID == obj.UID) {
 						l.delete(name)
@@ -217,7 +219,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 				default:
 					from, of := all, ""
 					if random.IntN(2) == 0 {
-						from, of = lister.NewNamespaced(all, namespace), namespace
+						from, of = genlister.NewNamespaced(all, namespace), namespace
 					}
 					begun := time.Now()
 					if err := lister.WaitForOwnWrites(t.Context(), from); err != nil {
@@ -239,7 +241,7 @@ func TestWaitForOwnWrites(t *testing.T) {
 						if of != "" && where != of {
 							continue
 						}
-						shown, err := lister.NewNamespaced(all, where).Get(name)
+						shown, err := genlister.NewNamespaced(all, where).Get(name)
 						now := l.objects[name]
 						switch {
 						case err == nil && versionOf(shown) < version:
@@ -322,7 +324,7 @@ func TestWaitForOwnWritesFails(t *testing.T) {
 			indexer.New(store.New[cache.ObjectName](), indexer.ObjectNames(reflect.TypeFor[*configMap]())),
 		} {
 			if err := lister.WaitForOwnWrites(
-				t.Context(), lister.New[*configMap](other, configMaps),
+				t.Context(), genlister.New[*configMap](other, configMaps),
 			); err == nil {
 				t.Errorf("fresh from %T", other)
 			}
@@ -331,7 +333,7 @@ func TestWaitForOwnWritesFails(t *testing.T) {
 		l.put("a")
 		i = l.informer(gen.Options{})
 		if err := lister.WaitForOwnWrites(
-			t.Context(), lister.NewGeneric(i.GetIndexer(), configMaps),
+			t.Context(), genlister.NewGeneric(i.GetIndexer(), configMaps),
 		); err != nil {
 			t.Errorf("nothing was written, but %v", err)
 		}
@@ -360,7 +362,7 @@ func BenchmarkWaitForOwnWrites(b *testing.B) {
 	i := l.informer(gen.Options{})
 	stop := run(i)
 	<-i.HasSyncedChecker().Done()
-	all := lister.New[*configMap](i.GetIndexer(), configMaps)
+	all := genlister.New[*configMap](i.GetIndexer(), configMaps)
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := lister.WaitForOwnWrites(b.Context(), all); err != nil {

@@ -1,36 +1,49 @@
 package lister_test
 
 import (
+	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/tools/cache"
 
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
+	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/fake"
+	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
-// A lister reads an indexer, for example that of an informer. Generated listers have these methods.
+// A lister finds objects by a field that was declared as an index of the informer.
 func Example() {
-	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc,
-		cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-	for _, name := range []string{"oven", "mixer"} {
-		_ = indexer.Add(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name,
-			Labels: map[string]string{"app": name}}})
+	bakery := func(name, bread string) *shopv1.Bakery {
+		return &shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: name},
+			Spec: shopv1.BakerySpec{Bread: bread}}
 	}
-	pods := lister.New[*corev1.Pod](indexer, corev1.Resource("pods"))
-
-	ovens, err := pods.List(labels.SelectorFromSet(labels.Set{"app": "oven"}))
-	for _, pod := range ovens { // shared with the cache: copy one before you change it
-		fmt.Println(pod.Name)
-	}
+	shop := externalversions.NewSharedInformerFactory(
+		fake.NewSimpleClientset(bakery("first", "rye"), bakery("second", "wheat")), 0)
+	bakeries := shop.Shop().V1().Bakeries()
+	err := informer.IndexField(bakeries.Informer(), "spec.bread", func(b *shopv1.Bakery) []string {
+		return []string{b.Spec.Bread}
+	})
 	fmt.Println(err)
-	town := lister.NewNamespaced(pods, "town")
-	_, err = town.Get("fridge")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer shop.Shutdown()
+	defer cancel()
+	shop.StartWithContext(ctx)
+	fmt.Println(factory.WaitForSync(ctx, shop))
+
+	found, err := lister.ListByFields(
+		bakeries.Lister(), fields.OneTermEqualSelector("spec.bread", "rye"), labels.Everything())
+	for _, b := range found { // shared with the cache: copy one before you change it
+		fmt.Println(b.Name)
+	}
 	fmt.Println(err)
 	// Output:
-	// oven
 	// <nil>
-	// pods "fridge" not found
+	// <nil>
+	// first
+	// <nil>
 }

@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
-	kubeclient "github.com/kubewright/kubewright/runtime/client"
+	kubeclient "github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 
-	kubeclient "github.com/kubewright/kubewright/runtime/client"
+	kubeclient "github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )

@@ -18,6 +18,7 @@ import (
 	facade "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/factory/namespaces"
+	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -33,7 +34,7 @@ type mapServer = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
 
 // town takes the place of a generated factory for one namespace.
 type town struct {
-	*factory.Factory[*mapServer]
+	*genfactory.Factory[*mapServer]
 	name string
 }
 
@@ -45,7 +46,7 @@ type rig struct {
 	called atomic.Bool
 
 	server     *mapServer
-	factory    *factory.Factory[*mapServer]
+	factory    *genfactory.Factory[*mapServer]
 	informer   cache.SharedIndexInformer
 	handle     cache.ResourceEventHandlerRegistration
 	sharded    cache.SharedIndexInformer
@@ -98,14 +99,14 @@ func newRig(t *testing.T, kind string) *rig {
 	if r.member, err = r.group.NewMember(c); err != nil {
 		t.Fatal(err)
 	}
-	r.factory = factory.New(r.server, 0)
+	r.factory = genfactory.New(r.server, 0)
 	r.sharded = r.make("", nil)
 	if r.part, err = partial.Shard(r.sharded, shard.ByUID); err != nil {
 		t.Fatal(err)
 	}
 	r.namespaces = namespaces.New(func(name string) town {
 		r.in("newFactory")
-		return town{factory.New(r.server, 0), name}
+		return town{genfactory.New(r.server, 0), name}
 	})
 	r.combined = r.namespaces.Informer(r.of)
 	return r
@@ -154,7 +155,7 @@ func (r *rig) run(t *testing.T) {
 		r.part.SetRanges(shardingtest.All),
 	)
 	i := r.factory.InformerFor(&corev1.ConfigMap{}, func(*mapServer, time.Duration) cache.SharedIndexInformer {
-		return r.make("", factory.TweaksOf[func(*metav1.ListOptions)](r.factory, &corev1.ConfigMap{}, nil))
+		return r.make("", genfactory.TweaksOf[func(*metav1.ListOptions)](r.factory, &corev1.ConfigMap{}, nil))
 	})
 	handle := func(kind string) cache.ResourceEventHandler {
 		return cache.ResourceEventHandlerFuncs{AddFunc: func(any) { r.in(kind) }}

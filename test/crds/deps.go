@@ -12,5 +12,5 @@ import (
 
 	_ "github.com/kubewright/kubewright/cmd/deepcopy-gen"
 	_ "github.com/kubewright/kubewright/cmd/kubewright"
-	_ "github.com/kubewright/kubewright/runtime/client"
+	_ "github.com/kubewright/kubewright/runtime/gen/client"
 )

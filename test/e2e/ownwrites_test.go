@@ -47,6 +47,11 @@ func (b *lateBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// bakeryLister is a lister, of all namespaces or of one.
+type bakeryLister interface {
+	List(labels.Selector) ([]*shopv1.Bakery, error)
+}
+
 // TestOwnWrites writes from several goroutines through a clientset whose informers lag by half a second.
 // After WaitForOwnWrites the lister always shows the write; before that it may be behind.
 func TestOwnWrites(t *testing.T) {
@@ -71,7 +76,7 @@ func TestOwnWrites(t *testing.T) {
 				name := fmt.Sprint("bakery-", w)
 				writer := client.ShopV1().Bakeries(namespace)
 				// Every other goroutine reads through a lister of all namespaces.
-				var from any = all.Bakeries(namespace)
+				var from bakeryLister = all.Bakeries(namespace)
 				if w%2 == 0 {
 					from = all
 				}

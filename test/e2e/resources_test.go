@@ -19,7 +19,7 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
-	"github.com/kubewright/kubewright/runtime/client"
+	"github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/test/e2e/record"
 )
 

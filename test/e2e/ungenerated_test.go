@@ -121,7 +121,7 @@ func TestUngeneratedInformer(t *testing.T) {
 			return made
 		}
 		before := create("before")
-		informers := factory.New[any](nil, 0)
+		informers := factory.New(0)
 		if err := factory.Drop(informers, "metadata.managedFields"); err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	clientgo "k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/gen/factory"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 

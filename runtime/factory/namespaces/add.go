@@ -24,13 +24,13 @@ func (n *Set[F]) Add(namespace string) error {
 }
 
 // addition is a namespace that is being added. No lock is held meanwhile: the program's functions are called.
-type addition[F runner] struct {
+type addition[F Factory] struct {
 	*member[F]
 	children map[*multiInformer[F]]*child
 }
 
 // task is an informer of a set whose child is behind: the steps that it has yet to take.
-type task[F runner] struct {
+type task[F Factory] struct {
 	informer *multiInformer[F]
 	steps    []step
 }

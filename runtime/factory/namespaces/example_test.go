@@ -12,6 +12,7 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/fake"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
 	listers "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
+	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/factory/namespaces"
 )
 
@@ -36,7 +37,7 @@ func Example() {
 		if err := set.Add(namespace); err != nil {
 			fmt.Println(err)
 		}
-		if err := set.WaitForSync(ctx); err != nil {
+		if err := factory.WaitForSync(ctx, set); err != nil {
 			fmt.Println(err) // which informer hasn't synced, why, and since when
 		}
 		all, err := bakeries.List(labels.Everything())

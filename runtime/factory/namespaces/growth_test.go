@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/factory"
 )
 
 // TestCombinedInformersAreLetGo checks that a combined informer that nobody holds leaves next to nothing in
@@ -50,7 +52,7 @@ func TestCombinedInformersAreLetGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.StartWithContext(t.Context())
-	if err := n.WaitForSync(t.Context()); err != nil {
+	if err := factory.WaitForSync(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}
 	f, _ := n.Factory("b")
@@ -79,7 +81,7 @@ func TestHandlersKeepNoRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.StartWithContext(t.Context())
-		if err := n.WaitForSync(t.Context()); err != nil {
+		if err := factory.WaitForSync(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

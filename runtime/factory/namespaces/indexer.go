@@ -12,7 +12,7 @@ import (
 )
 
 // multiIndexer reads the caches of the informers of several namespaces as one.
-type multiIndexer[F runner] struct{ of *multiInformer[F] }
+type multiIndexer[F Factory] struct{ of *multiInformer[F] }
 
 // errReadOnly is returned by writes to an indexer of several namespaces.
 var errReadOnly = errors.New("the indexer of several namespaces is read-only")

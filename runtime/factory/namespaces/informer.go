@@ -13,7 +13,7 @@ import (
 )
 
 // multiInformer shows the informers of several namespaces as one.
-type multiInformer[F runner] struct {
+type multiInformer[F Factory] struct {
 	set *Set[F]
 	of  func(F) cache.SharedIndexInformer
 	// entry is the informer's place in the set.
@@ -36,7 +36,7 @@ type step struct {
 	handler *multiHandler
 }
 
-func newMultiInformer[F runner](set *Set[F], of func(F) cache.SharedIndexInformer) *multiInformer[F] {
+func newMultiInformer[F Factory](set *Set[F], of func(F) cache.SharedIndexInformer) *multiInformer[F] {
 	s := &multiInformer[F]{set: set, of: of, children: map[string]child{}}
 	s.synced = newMultiChecker(s.checkers, set.begin)
 	return s

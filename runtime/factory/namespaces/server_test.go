@@ -18,8 +18,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/factory/namespaces"
+	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
@@ -89,7 +89,7 @@ func (q quarter) Watch(_ context.Context, opts metav1.ListOptions) (watch.Interf
 
 // inNamespace takes the place of a generated factory that is limited to a namespace.
 type inNamespace struct {
-	*factory.Factory[quarter]
+	*genfactory.Factory[quarter]
 }
 
 func (f inNamespace) configMaps() cache.SharedIndexInformer {
@@ -104,7 +104,7 @@ func (f inNamespace) configMaps() cache.SharedIndexInformer {
 
 func (s *namespacedServer) namespaces() *namespaces.Set[inNamespace] {
 	return namespaces.New(func(namespace string) inNamespace {
-		return inNamespace{factory.New(quarter{s, namespace}, 0)}
+		return inNamespace{genfactory.New(quarter{s, namespace}, 0)}
 	})
 }
 

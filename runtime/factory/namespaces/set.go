@@ -11,13 +11,12 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// runner is what a [Set] needs of a factory.
-type runner interface {
+// Factory is a generated factory of informers, or one with these methods.
+type Factory interface {
 	StartWithContext(ctx context.Context)
 	Shutdown()
 }
@@ -39,7 +38,7 @@ type runner interface {
 //
 // All methods are safe for concurrent use, and handlers and other callbacks may call them. Remove and
 // Shutdown wait for handlers, so they don't return in a handler. After 10 s a log line names the handler.
-type Set[F runner] struct {
+type Set[F Factory] struct {
 	newFactory func(namespace string) F
 
 	// mu guards the fields below. Nothing of the program is called or waited for under it.
@@ -61,14 +60,14 @@ type Set[F runner] struct {
 }
 
 // combined is an informer of all namespaces. Unless the program holds it, it is let go.
-type combined[F runner] struct {
+type combined[F Factory] struct {
 	informer weak.Pointer[multiInformer[F]]
 	// kept is the informer while it has handlers or settings, which apply to later namespaces.
 	kept *multiInformer[F]
 }
 
 // member is the factory of a namespace.
-type member[F runner] struct {
+type member[F Factory] struct {
 	*place
 	factory F
 	// ready is set once the informers of the factory have all settings and handlers.
@@ -90,7 +89,7 @@ type place struct {
 
 // New returns an empty set. newFactory makes a factory that is limited to one namespace. New panics if
 // newFactory is nil.
-func New[F runner](newFactory func(namespace string) F) *Set[F] {
+func New[F Factory](newFactory func(namespace string) F) *Set[F] {
 	if newFactory == nil {
 		panic("namespaces.New: the function that makes the factory of a namespace is nil")
 	}
@@ -165,6 +164,9 @@ func (n *Set[F]) ready() (all []*member[F]) {
 	}
 	return all
 }
+
+// Start is like StartWithContext, with a stop channel.
+func (n *Set[F]) Start(stopCh <-chan struct{}) { n.StartWithContext(wait.ContextForChannel(stopCh)) }
 
 // StartWithContext starts the informers of all namespaces, including namespaces that are added
 // later. They run until ctx is done. Only the first call has an effect.
@@ -291,18 +293,21 @@ func (n *Set[F]) Factory(namespace string) (f F, ok bool) {
 	return m.factory, true
 }
 
-// WaitForSync waits, without polling, until the informers of all present namespaces have synced. If ctx is
-// done first, it returns an *[informer.NotSyncedError], which describes which have not synced, and why.
-func (n *Set[F]) WaitForSync(ctx context.Context) error {
+// Informers returns the informers of all present namespaces, as started once the set was started. The
+// functions of package factory that wait for informers or report their states take a Set.
+func (n *Set[F]) Informers() (started, others []cache.SharedIndexInformer) {
 	n.mu.RLock()
-	var all []cache.SharedInformer
+	defer n.mu.RUnlock()
+	var all []cache.SharedIndexInformer
 	for _, s := range n.informers() {
 		for _, c := range s.children {
 			all = append(all, c.informer)
 		}
 	}
-	n.mu.RUnlock()
-	return informer.WaitForSync(ctx, all...)
+	if n.ctx == nil {
+		return nil, all
+	}
+	return all, nil
 }
 
 // Shutdown stops all informers, waits until they have stopped, and starts no more. Handlers receive no

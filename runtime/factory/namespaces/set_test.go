@@ -17,9 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/factory/namespaces"
+	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/lister"
 )
 
 // TestSet checks that after any additions, removals and changes, handlers and listers know the objects
@@ -31,7 +32,7 @@ func TestSet(t *testing.T) {
 			s := newNamespacedServer()
 			n := s.namespaces()
 			i := n.Informer(inNamespace.configMaps)
-			of := lister.New[*corev1.ConfigMap](i.GetIndexer(), configMapsResource.GroupResource())
+			of := genlister.New[*corev1.ConfigMap](i.GetIndexer(), configMapsResource.GroupResource())
 			type handler struct {
 				*knowing
 				registration cache.ResourceEventHandlerRegistration
@@ -78,7 +79,7 @@ func TestSet(t *testing.T) {
 				if step < startAt || random.IntN(4) > 0 {
 					continue
 				}
-				check(n.WaitForSync(t.Context()))
+				check(factory.WaitForSync(t.Context(), n))
 				for _, h := range handlers {
 					<-h.registration.HasSyncedChecker().Done()
 				}
@@ -99,7 +100,7 @@ func TestSet(t *testing.T) {
 				check(err)
 				for _, obj := range all {
 					got[obj.Namespace+"/"+obj.Name] = obj.ResourceVersion
-					one, err := lister.NewNamespaced(of, obj.Namespace).Get(obj.Name)
+					one, err := genlister.NewNamespaced(of, obj.Namespace).Get(obj.Name)
 					check(err)
 					if one != obj {
 						t.Fatalf("seed %d: got %v", seed, one)
@@ -111,7 +112,7 @@ func TestSet(t *testing.T) {
 				if keys := i.GetStore().ListKeys(); len(keys) != len(want) {
 					t.Fatalf("seed %d: keys %v", seed, keys)
 				}
-				in, err := lister.NewNamespaced(of, namespace).List(labels.Everything())
+				in, err := genlister.NewNamespaced(of, namespace).List(labels.Everything())
 				check(err)
 				for _, obj := range in {
 					if obj.Namespace != namespace {
@@ -152,7 +153,7 @@ func TestSync(t *testing.T) {
 		n.StartWithContext(t.Context())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err = n.WaitForSync(ctx)
+		err = factory.WaitForSync(ctx, n)
 		var unsynced *informer.NotSyncedError
 		if !errors.As(err, &unsynced) || len(unsynced.Informers) != 1 ||
 			!strings.Contains(err.Error(), "forbidden") {
@@ -221,7 +222,7 @@ func TestSetUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.StartWithContext(t.Context())
-		if err := n.WaitForSync(t.Context()); err != nil {
+		if err := factory.WaitForSync(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 		found, err := i.GetIndexer().ByIndex("name", "x")

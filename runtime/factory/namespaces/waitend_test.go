@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/factory/namespaces"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
@@ -25,7 +26,7 @@ func TestWaitsEndWithTheirInformer(t *testing.T) {
 			wait func(context.Context, set, cache.SharedInformer) error
 		}{
 			"set, removed": {"*v1.ConfigMap", func(n set) { n.Remove("one") },
-				func(ctx context.Context, n set, _ cache.SharedInformer) error { return n.WaitForSync(ctx) }},
+				func(ctx context.Context, n set, _ cache.SharedInformer) error { return factory.WaitForSync(ctx, n) }},
 			"combined, shut down": {"informers of namespaces", set.Shutdown,
 				func(ctx context.Context, _ set, combined cache.SharedInformer) error {
 					return informer.WaitForSync(ctx, combined)

@@ -41,7 +41,7 @@ var (
 		}}
 	ungenerated = conformance.Implementation{Name: "factory.For", ConfigMapsOnly: true,
 		New: func(s *conformance.ConfigMaps, o conformance.InformerOptions) clientgo.SharedIndexInformer {
-			made, err := factory.For(factory.New[any](nil, o.ResyncPeriod), resource{s})
+			made, err := factory.For(factory.New(o.ResyncPeriod), resource{s})
 			if err != nil {
 				panic(err)
 			}

@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/kubewright/kubewright/runtime/factory"
+	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 )
 
@@ -65,7 +65,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		{"typed informers", func() { inform(newTyped(server, time.Hour).informer, func() {}) }},
 		{"untyped informers", func() { inform(newUntyped(server, time.Hour).informer, func() {}) }},
 		{"factories", func() {
-			f := factory.New(server, time.Hour)
+			f := genfactory.New(server, time.Hour)
 			f.InformerFor(&corev1.ConfigMap{},
 				func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
 					return newTyped(s, resync).informer

@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/cache"
-	"github.com/kubewright/kubewright/runtime/factory"
+	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
@@ -33,7 +33,7 @@ func TestWaitingNeverPolls(t *testing.T) {
 				}
 				return ctx.Err()
 			})
-			f := factory.New(server, 0)
+			f := genfactory.New(server, 0)
 			i := f.InformerFor(&corev1.ConfigMap{},
 				func(s *conformance.ConfigMaps, resync time.Duration) clientgo.SharedIndexInformer {
 					return newSubject(s, resync).informer

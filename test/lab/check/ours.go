@@ -15,6 +15,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/factory"
 	sets "github.com/kubewright/kubewright/runtime/factory/namespaces"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
+	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -63,7 +64,7 @@ func (t of[T, L]) ours(w *world, config *rest.Config, k *cluster.Kind, o options
 		if err != nil {
 			return nil, err
 		}
-		all := lister.New[T](b.informer.GetIndexer(), k.GroupResource())
+		all := genlister.New[T](b.informer.GetIndexer(), k.GroupResource())
 		b.list = func(s labels.Selector) ([]cluster.Object, error) { return widen(all.List(s)) }
 		b.find = func(color string) ([]cluster.Object, error) {
 			return widen(lister.ListByFields[T](all, fields.OneTermEqualSelector("color", color),
@@ -134,8 +135,8 @@ func (t of[T, L]) constructed(
 }
 
 // factoryFor returns a factory of informers with the options.
-func (t of[T, L]) factoryFor(w *world, o options) (*factory.Factory[any], error) {
-	f := factory.New[any](nil, o.resync)
+func (t of[T, L]) factoryFor(w *world, o options) (*factory.Factory, error) {
+	f := factory.New(o.resync)
 	if err := factory.SetDecoding(f, w.decoding(o)); err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func (t of[T, L]) ofFactory(
 
 // inNamespace is the factory of one namespace.
 type inNamespace struct {
-	*factory.Factory[any]
+	*factory.Factory
 	namespace string
 }
 

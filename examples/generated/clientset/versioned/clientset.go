@@ -9,7 +9,7 @@ import (
 	giftcardsv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/gift-cards.promo/v1"
 	shopv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1"
 	shopv1beta1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1beta1"
-	client "github.com/kubewright/kubewright/runtime/client"
+	client "github.com/kubewright/kubewright/runtime/gen/client"
 	version "github.com/kubewright/kubewright/runtime/version"
 	discovery "k8s.io/client-go/discovery"
 	rest "k8s.io/client-go/rest"

@@ -12,7 +12,7 @@ import (
 	giftcards "github.com/kubewright/kubewright/examples/generated/informers/externalversions/gift-cards.promo"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	shop "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop"
-	factories "github.com/kubewright/kubewright/runtime/factory"
+	factories "github.com/kubewright/kubewright/runtime/gen/factory"
 	version "github.com/kubewright/kubewright/runtime/version"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"

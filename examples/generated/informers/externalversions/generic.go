@@ -9,7 +9,7 @@ import (
 	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
-	factories "github.com/kubewright/kubewright/runtime/factory"
+	factories "github.com/kubewright/kubewright/runtime/gen/factory"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )

@@ -14,7 +14,7 @@ import (
 	fakeshopv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1/fake"
 	typedshopv1beta1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1beta1"
 	fakeshopv1beta1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1beta1/fake"
-	clientfake "github.com/kubewright/kubewright/runtime/client/fake"
+	clientfake "github.com/kubewright/kubewright/runtime/gen/fake"
 	version "github.com/kubewright/kubewright/runtime/version"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	discovery "k8s.io/client-go/discovery"

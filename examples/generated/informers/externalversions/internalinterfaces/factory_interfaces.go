@@ -7,7 +7,7 @@ import (
 	"time"
 
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	factories "github.com/kubewright/kubewright/runtime/factory"
+	factories "github.com/kubewright/kubewright/runtime/gen/factory"
 	informers "github.com/kubewright/kubewright/runtime/gen/informer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"

@@ -5,7 +5,7 @@ package v1
 
 import (
 	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
-	listers "github.com/kubewright/kubewright/runtime/lister"
+	listers "github.com/kubewright/kubewright/runtime/gen/lister"
 	labels "k8s.io/apimachinery/pkg/labels"
 	cache "k8s.io/client-go/tools/cache"
 )

@@ -5,8 +5,8 @@ package v1
 
 import (
 	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
-	listers "github.com/kubewright/kubewright/runtime/lister"
-	view "github.com/kubewright/kubewright/runtime/view"
+	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	view "github.com/kubewright/kubewright/runtime/gen/view"
 	cache "k8s.io/client-go/tools/cache"
 )
 

@@ -5,7 +5,7 @@ package v1
 
 import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
-	listers "github.com/kubewright/kubewright/runtime/lister"
+	listers "github.com/kubewright/kubewright/runtime/gen/lister"
 	labels "k8s.io/apimachinery/pkg/labels"
 	cache "k8s.io/client-go/tools/cache"
 )

@@ -5,8 +5,8 @@ package v1
 
 import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
-	listers "github.com/kubewright/kubewright/runtime/lister"
-	view "github.com/kubewright/kubewright/runtime/view"
+	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	view "github.com/kubewright/kubewright/runtime/gen/view"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	cache "k8s.io/client-go/tools/cache"
 )

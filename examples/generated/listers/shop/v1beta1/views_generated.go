@@ -5,8 +5,8 @@ package v1beta1
 
 import (
 	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
-	listers "github.com/kubewright/kubewright/runtime/lister"
-	view "github.com/kubewright/kubewright/runtime/view"
+	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	view "github.com/kubewright/kubewright/runtime/gen/view"
 	cache "k8s.io/client-go/tools/cache"
 )
 

@@ -6,7 +6,7 @@ package v1
 import (
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	informers "github.com/kubewright/kubewright/runtime/gen/informer"
-	listers "github.com/kubewright/kubewright/runtime/lister"
+	listers "github.com/kubewright/kubewright/runtime/gen/lister"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	metadata "k8s.io/client-go/metadata"

@@ -8,7 +8,7 @@ import (
 
 	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
 	scheme "github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
-	client "github.com/kubewright/kubewright/runtime/client"
+	client "github.com/kubewright/kubewright/runtime/gen/client"
 	version "github.com/kubewright/kubewright/runtime/version"
 	rest "k8s.io/client-go/rest"
 )

@@ -8,7 +8,7 @@ import (
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	scheme "github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
-	client "github.com/kubewright/kubewright/runtime/client"
+	client "github.com/kubewright/kubewright/runtime/gen/client"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	watch "k8s.io/apimachinery/pkg/watch"

@@ -6,7 +6,7 @@ package fake
 import (
 	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
 	typedgiftcardsv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/gift-cards.promo/v1"
-	clientfake "github.com/kubewright/kubewright/runtime/client/fake"
+	clientfake "github.com/kubewright/kubewright/runtime/gen/fake"
 )
 
 // fakeGiftCards implements GiftCardInterface.

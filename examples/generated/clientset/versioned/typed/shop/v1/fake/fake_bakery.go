@@ -8,7 +8,7 @@ import (
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	typedshopv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1"
-	clientfake "github.com/kubewright/kubewright/runtime/client/fake"
+	clientfake "github.com/kubewright/kubewright/runtime/gen/fake"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

@@ -6,7 +6,7 @@ package fake
 import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	typedshopv1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1"
-	clientfake "github.com/kubewright/kubewright/runtime/client/fake"
+	clientfake "github.com/kubewright/kubewright/runtime/gen/fake"
 )
 
 // fakeInspections implements InspectionInterface.

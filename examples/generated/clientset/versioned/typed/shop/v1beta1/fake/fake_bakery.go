@@ -6,7 +6,7 @@ package fake
 import (
 	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
 	typedshopv1beta1 "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1beta1"
-	clientfake "github.com/kubewright/kubewright/runtime/client/fake"
+	clientfake "github.com/kubewright/kubewright/runtime/gen/fake"
 )
 
 // fakeBakeries implements BakeryInterface.

@@ -1,0 +1,366 @@
+package factory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/internal/shell"
+)
+
+// Set keeps one informer for each key, starts informers, waits for their first sync and shuts them down
+// together. A [Factory] has a Set by Go type. Package runtime/factory accepts any factory that embeds the
+// [Handle] of a set.
+//
+// All methods are safe for concurrent use. The zero Set is ready for use.
+type Set[K comparable] struct {
+	// mu guards the fields below, except for those of tweaksMu. No function of OnCreate is called, and no
+	// informer waited for, under it.
+	mu        sync.Mutex
+	informers map[K]*entry
+	// identities are the identities in metrics of released informers. The next
+	// informer of the key takes the identity over.
+	identities map[K]func() cache.InformerNameAndResource
+	// decoding is nil if the informers have the default decoding.
+	decoding *Decoding
+	onCreate []func(cache.SharedIndexInformer) error
+	// stopping is set by Shutdown. No informer is started after that.
+	stopping bool
+	// running has the informers that were started and have not returned; returned counts them.
+	running  map[*entry]struct{}
+	returned sync.WaitGroup
+
+	// tweaks have a lock of their own because TweaksOf reads them while an informer is
+	// made, when mu is held.
+	tweaksMu sync.Mutex
+	tweaks   map[K][]func(*metav1.ListOptions)
+}
+
+// identified is an informer that has an identity in metrics, like those of package informer.
+type identified interface {
+	Identity() func() cache.InformerNameAndResource
+	SetIdentity(func() cache.InformerNameAndResource)
+}
+
+// entry is an informer of a set.
+type entry struct {
+	informer cache.SharedIndexInformer
+	// isSetUp is set once the functions of OnCreate have returned. The informer runs after that.
+	isSetUp, started bool
+	// ctx is the informer's context, and stop ends it. Both are nil before the start.
+	ctx  context.Context
+	stop context.CancelFunc
+	// holds counts the users.
+	holds int
+}
+
+// Handle returns the handle that a generated factory embeds.
+func (s *Set[K]) Handle() Handle { return Handle{s} }
+
+// Get returns the informer of a key. The first call for a key makes it by make,
+// which must not call back into the set. Later calls return the same informer and
+// ignore make, even while the functions of OnCreate run: these may call the set. Get does not start the
+// informer.
+func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedIndexInformer {
+	e, setUps := s.enter(key, make)
+	if setUps == nil {
+		return e.informer
+	}
+	panics := true
+	defer func() { s.settle(key, e, panics) }()
+	for _, setUp := range setUps {
+		if err := setUp(e.informer); err != nil {
+			utilruntime.HandleErrorWithContext(context.Background(), err,
+				"Setting up an informer failed", "informer", nameOf(e.informer))
+		}
+	}
+	panics = false
+	return e.informer
+}
+
+// settle records that a new informer is set up. If that has panicked, the set forgets the informer; if it was
+// started meanwhile and the set was shut down, nobody will run it.
+func (s *Set[K]) settle(key K, e *entry, panics bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.isSetUp = !panics
+	if panics && s.informers[key] == e {
+		delete(s.informers, key)
+	}
+	if s.run(e); e.started && (panics || s.stopping) {
+		e.stop()
+		discard(e.informer)
+	}
+}
+
+// enter returns the entry of a key. If it is new, setUps has what is to be called with its informer.
+func (s *Set[K]) enter(key K, make func() cache.SharedIndexInformer) (
+	e *entry, setUps []func(cache.SharedIndexInformer) error,
+) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, ok := s.informers[key]; ok {
+		return e, nil
+	}
+	e = &entry{informer: make()}
+	if identity := s.identities[key]; identity != nil {
+		if successor, ok := shell.As[identified](e.informer); ok {
+			successor.SetIdentity(identity)
+		}
+	}
+	if s.informers == nil {
+		s.informers, s.running = map[K]*entry{}, map[*entry]struct{}{}
+	}
+	s.informers[key] = e
+	setUps = s.onCreate
+	if s.decoding != nil {
+		setUps = append([]func(cache.SharedIndexInformer) error{s.decoding.apply}, setUps...)
+	}
+	e.isSetUp = len(setUps) == 0
+	return e, setUps
+}
+
+// StartWithContext starts every informer that this set has not started before, each on a goroutine of its
+// own, and returns at once. They run until ctx is done. Call it again after requesting more informers. After
+// Shutdown it does nothing.
+func (s *Set[K]) StartWithContext(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if s.stopping {
+		return
+	}
+	for _, e := range s.informers {
+		if !e.started {
+			e.started = true
+			e.ctx, e.stop = context.WithCancel(ctx)
+			s.run(e)
+		}
+	}
+}
+
+// run runs an informer on a goroutine, once it is started and set up. The caller holds mu.
+func (s *Set[K]) run(e *entry) {
+	if !e.started || !e.isSetUp || s.stopping {
+		return
+	}
+	s.running[e] = struct{}{}
+	s.returned.Go(func() {
+		defer s.ended(e)
+		e.informer.RunWithContext(e.ctx)
+	})
+}
+
+func (s *Set[K]) ended(e *entry) {
+	e.stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.running, e)
+}
+
+// WaitForCacheSync blocks, without polling, until every informer that was started before the call has synced
+// or stopped, or ctx is done. The result reports for each whether it has synced. It doesn't wait for
+// handlers: use their registration's HasSyncedChecker.
+func (s *Set[K]) WaitForCacheSync(ctx context.Context) map[K]bool {
+	informers := s.started()
+	for _, i := range informers {
+		var ended <-chan struct{}
+		if e, ok := shell.As[interface{ Ended() <-chan struct{} }](i); ok {
+			ended = e.Ended()
+		}
+		select {
+		case <-i.HasSyncedChecker().Done():
+		case <-ended:
+		case <-ctx.Done():
+			// The loop no longer blocks. The informers' states are read below.
+		}
+	}
+	synced := make(map[K]bool, len(informers))
+	for key, i := range informers {
+		synced[key] = i.HasSynced()
+	}
+	return synced
+}
+
+// started returns the informers that this set has started.
+func (s *Set[K]) started() map[K]cache.SharedIndexInformer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	informers := make(map[K]cache.SharedIndexInformer, len(s.informers))
+	for key, e := range s.informers {
+		if e.started {
+			informers[key] = e.informer
+		}
+	}
+	return informers
+}
+
+// Shutdown waits until every started informer has returned, and starts no more. It doesn't
+// stop informers: end the context that they were started with, before or during the call. Informers wait for
+// their handlers and other callbacks, so Shutdown doesn't return in one. After 10 s a log line names the
+// handlers that it waits for.
+func (s *Set[K]) Shutdown() {
+	s.mu.Lock()
+	s.stopping = true
+	s.mu.Unlock()
+	_, idle := s.Informers()
+	for _, i := range idle {
+		discard(i)
+	}
+
+	defer time.AfterFunc(patience, s.logRunning).Stop()
+	s.returned.Wait()
+}
+
+// patience is how long Shutdown waits for informers before it is logged.
+const patience = 10 * time.Second
+
+// logRunning logs the informers that have not returned, with the handlers that they may wait for.
+func (s *Set[K]) logRunning() {
+	s.mu.Lock()
+	running := slices.Collect(maps.Keys(s.running))
+	s.mu.Unlock()
+	for _, e := range running {
+		var handlers []string
+		if ours, ok := shell.As[interface{ CalledHandlers() []string }](e.informer); ok {
+			handlers = ours.CalledHandlers()
+		}
+		klog.Background().Info("Shutdown still waits for an informer", "informer", nameOf(e.informer),
+			"handlers", handlers)
+	}
+}
+
+// Informers is a method of [Owner].
+func (s *Set[K]) Informers() (started, others []cache.SharedIndexInformer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.informers {
+		if e.started {
+			started = append(started, e.informer)
+		} else {
+			others = append(others, e.informer)
+		}
+	}
+	return started, others
+}
+
+var errNotOfFactory = errors.New("the informer is not of this factory, or was released")
+
+// find returns the entry of an informer. The caller holds mu.
+func (s *Set[K]) find(i cache.SharedInformer) (key K, e *entry, err error) {
+	for key, e = range s.informers {
+		if shell.Same(e.informer, i) {
+			return key, e, nil
+		}
+	}
+	return key, nil, errNotOfFactory
+}
+
+// Hold is a method of [Owner].
+func (s *Set[K]) Hold(i cache.SharedInformer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, e, err := s.find(i)
+	if err == nil {
+		e.holds++
+	}
+	return err
+}
+
+// Release is a method of [Owner].
+func (s *Set[K]) Release(i cache.SharedInformer) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key, e, err := s.find(i)
+	if err != nil {
+		return err
+	}
+	if e.holds--; e.holds > 0 {
+		return nil
+	}
+	delete(s.informers, key)
+	if released, ok := shell.As[identified](i); ok {
+		if s.identities == nil {
+			s.identities = map[K]func() cache.InformerNameAndResource{}
+		}
+		s.identities[key] = released.Identity()
+	}
+	if e.started {
+		e.stop()
+	} else {
+		discard(i)
+	}
+	return nil
+}
+
+// discard stops an informer that nobody will start, if it is one of package informer.
+func discard(i cache.SharedInformer) {
+	if idle, ok := shell.As[interface{ Discard() }](i); ok {
+		idle.Discard()
+	}
+}
+
+// OnCreate is a method of [Owner].
+func (s *Set[K]) OnCreate(setUp func(cache.SharedIndexInformer) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.tooLate("OnCreate"); err != nil {
+		return err
+	}
+	s.onCreate = append(s.onCreate, setUp)
+	return nil
+}
+
+// tooLate returns an error if the set has informers already: a function that applies to new
+// informers would miss them. The caller holds mu.
+func (s *Set[K]) tooLate(function string) error {
+	for _, e := range s.informers {
+		return fmt.Errorf("the %s has been made already: call %s before the first informer is requested",
+			nameOf(e.informer), function)
+	}
+	return nil
+}
+
+// Tweak is a method of [Owner].
+func (s *Set[K]) Tweak(key any, tweak func(*metav1.ListOptions)) error {
+	k, ok := key.(K)
+	if !ok {
+		return fmt.Errorf("the key of the factory's informers is a %T, not a %T", k, key)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.informers[k]; e != nil {
+		return fmt.Errorf("the %s has been made already: change its options before it is requested",
+			nameOf(e.informer))
+	}
+	s.tweaksMu.Lock()
+	defer s.tweaksMu.Unlock()
+	if s.tweaks == nil {
+		s.tweaks = map[K][]func(*metav1.ListOptions){}
+	}
+	s.tweaks[k] = append(s.tweaks[k], tweak)
+	return nil
+}
+
+func (s *Set[K]) tweaksOf(key any) []func(*metav1.ListOptions) {
+	k, _ := key.(K)
+	s.tweaksMu.Lock()
+	defer s.tweaksMu.Unlock()
+	return s.tweaks[k]
+}
+
+func nameOf(i cache.SharedInformer) string {
+	status, _ := informer.StatusOf(i)
+	return status.Name
+}
