@@ -138,7 +138,7 @@ func (f *sharedInformerFactory) informerOf(b *builtIn) internalinterfaces.NewInf
 			ResyncPeriod:     resyncPeriod,
 			Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 			InformerName:     f.InformerName(),
-			TweakListOptions: factory.TweaksOf(f, b.object, f.tweakListOptions),
+			TweakListOptions: f.tweakListOptions,
 		})
 	}
 }

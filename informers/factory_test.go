@@ -164,7 +164,9 @@ func TestOptions(t *testing.T) {
 			t.Error("it has no name")
 		}
 		tweak := func(o *metav1.ListOptions) { o.LabelSelector += ",one=it" }
-		if err := factory.TweakListOptions(f, &corev1.Pod{}, tweak); err != nil {
+		if err := factory.Configure(f, informer.Options{Overrides: map[schema.GroupResource]informer.Options{
+			corev1.Resource("pods"): {TweakListOptions: tweak},
+		}}); err != nil {
 			t.Error(err)
 		}
 		var resyncs [2]atomic.Int32
@@ -240,9 +242,10 @@ func TestGeneratedFunctions(t *testing.T) {
 		})
 		f := informers.NewSharedInformerFactory(client, 0)
 		limiter := listwatch.NewLimiter(1)
-		if err := factory.OnCreate(f, func(i cache.SharedIndexInformer) error {
-			return errors.Join(informer.SetDecoding(i, listwatch.DecodingOptions{Limiter: limiter}),
-				informer.Configure(i, informer.Tuning{SilenceTimeout: time.Hour}))
+		if err := factory.Configure(f, informer.Options{
+			Limiter: limiter, OnCreate: func(i cache.SharedIndexInformer) error {
+				return informer.Configure(i, informer.Options{Limiter: limiter, SilenceTimeout: time.Hour})
+			},
 		}); err != nil {
 			t.Error(err)
 		}
@@ -252,18 +255,18 @@ func TestGeneratedFunctions(t *testing.T) {
 			"an index of a field": informer.IndexField(pods, "spec.nodeName", func(p *corev1.Pod) []string {
 				return []string{p.Spec.NodeName}
 			}),
-			"tuning":   informer.Configure(pods, informer.Tuning{}),
-			"decoding": informer.SetDecoding(pods, listwatch.DecodingOptions{Limiter: limiter}),
-			"hold":     factory.Hold(f, f.Core().V1().Pods().TypedInformer()),
-			"another":  factory.Hold(f, pods),
+			"options": informer.Configure(pods, informer.Options{Limiter: limiter, ShareValues: true}),
+			"hold":    factory.Hold(f, f.Core().V1().Pods().TypedInformer()),
+			"another": factory.Hold(f, pods),
 		} {
 			if err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		err := factory.OnCreate(f, func(cache.SharedIndexInformer) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), "informer of v1 pods has been made") {
-			t.Errorf("adjusting too late: %v", err)
+		err := factory.Configure(f, informer.Options{ShareValues: true})
+		if !errors.Is(err, informer.ErrTooLate) ||
+			!strings.Contains(err.Error(), "informer of v1 pods has been made") {
+			t.Errorf("options that come too late: %v", err)
 		}
 		named := informer.HandlerOptions{Name: "it"}
 		registration, err := informer.AddEventHandler(pods, cache.ResourceEventHandlerFuncs{}, named)

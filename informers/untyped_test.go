@@ -143,11 +143,6 @@ func TestFactoryFunctions(t *testing.T) {
 		if f.ForResource(things).Informer() == first {
 			t.Error("released, the informer is still the factory's")
 		}
-		if err := factory.TweakListOptions(
-			f, &unstructured.Unstructured{}, func(*metav1.ListOptions) {},
-		); err == nil {
-			t.Error("a type's options, where informers aren't found by types, are no error")
-		}
 		cancel()
 		f.Shutdown()
 	})

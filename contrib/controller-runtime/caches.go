@@ -1,6 +1,8 @@
 package kwctrl
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -27,57 +30,28 @@ import (
 type Options struct {
 	// NewCache makes the caches. The default is [cache.New].
 	NewCache cache.NewCacheFunc
-	// Drop lists fields that no cached object has, such as metadata.managedFields or
-	// spec.template, see [listwatch.DecodingOptions]. They cost nothing, unlike those that
-	// a transform removes. Objects that aren't streamed keep them.
-	Drop []string
-	// ShareValues lets objects share equal maps, slices and pointers, see
-	// [listwatch.DecodingOptions]. Set it only if nothing changes objects that it didn't
-	// copy: don't combine it with UnsafeDisableDeepCopy or with a transform that changes
-	// what is inside a map or a slice.
-	ShareValues bool
-	// ListsAtOnce is how many lists are read at a time, all types together. Zero is no
-	// limit.
-	ListsAtOnce int
-	// ListBudget is how many bytes the lists that are being read may have decoded before
-	// all but one of them wait. Zero is no limit. See [listwatch.Limiter.WithBudget].
-	ListBudget int64
-	// Tuning applies to all informers.
-	Tuning informer.Tuning
+	// Options are those of all informers, for example Drop, or a Limiter that the caches of all managers share.
+	// Overrides are by the mapper's resources. A transform, and what else ByObject of the cache's options has,
+	// is set there.
+	informer.Options
 }
 
 // Caches makes caches on the informers of kubewright, and reports how they are doing. Its
 // methods are safe for concurrent use.
 type Caches struct {
-	options  Options
-	decoding listwatch.DecodingOptions
-	metrics  toolscache.InformerMetricsProvider
+	options Options
+	metrics toolscache.InformerMetricsProvider
 
 	informers informers
 }
 
 // New returns a Caches. One serves any number of managers and clusters:
 //
-//	caches := kwctrl.New(kwctrl.Options{Drop: []string{"metadata.managedFields"}})
+//	caches := kwctrl.New(kwctrl.Options{Options: informer.Options{Drop: []string{"metadata.managedFields"}}})
 //	manager, err := ctrl.NewManager(config, ctrl.Options{NewCache: caches.NewCache})
 func New(options Options) *Caches {
-	c := &Caches{options: options, metrics: kwprometheus.NewInformerProvider(metrics.Registry)}
-	c.decoding.Drop, c.decoding.ShareValues = options.Drop, options.ShareValues
-	if options.ListsAtOnce > 0 || options.ListBudget > 0 {
-		places := options.ListsAtOnce
-		if places == 0 {
-			places = anyNumber
-		}
-		c.decoding.Limiter = listwatch.NewLimiter(places)
-		if options.ListBudget > 0 {
-			c.decoding.Limiter = c.decoding.Limiter.WithBudget(options.ListBudget)
-		}
-	}
-	return c
+	return &Caches{options: options, metrics: kwprometheus.NewInformerProvider(metrics.Registry)}
 }
-
-// anyNumber of lists is more than a program has types.
-const anyNumber = 1 << 16
 
 // NewCache is a [cache.NewCacheFunc], for the NewCache of the options of a manager or a cluster.
 // The cache is what Options.NewCache makes, with informers of kubewright that read lists and
@@ -90,8 +64,8 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if newCache == nil {
 		newCache = cache.New
 	}
-	if err := c.options.validate(); err != nil {
-		return nil, err
+	if err := c.options.Validate(); err != nil {
+		return nil, fmt.Errorf("kwctrl: %w", err)
 	}
 	if opts.NewInformer != nil {
 		return newCache(config, opts)
@@ -128,6 +102,7 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 				SetResource(schema.GroupVersionResource)
 			}).SetResource(gvr)
 		}
+		c.configure(i, gvr.GroupResource())
 		made := &identified{
 			SharedIndexInformer: i, all: &c.informers, of: of, names: names, form: formOf(obj), gvr: gvr}
 		c.informers.add(made)
@@ -153,28 +128,31 @@ func streaming(config *rest.Config, httpClient *http.Client) (*http.Client, erro
 	return &streaming, nil
 }
 
-// validate refuses negative values, which have no meaning.
-func (o Options) validate() error {
-	if o.ListsAtOnce < 0 || o.ListBudget < 0 {
-		return fmt.Errorf("ListsAtOnce is %d and ListBudget %d: zero is no limit", o.ListsAtOnce, o.ListBudget)
-	}
-	unused := kwcache.NewSharedIndexInformer(&toolscache.ListWatch{}, nil, 0, nil)
-	return informer.Configure(unused, o.Tuning)
-}
-
 // newInformer returns an informer that streams if it can. That is safe, because the clients of a
 // cache change nothing that the server sends, except for the kind of metadata objects.
 func (c *Caches) newInformer(
 	scheme *runtime.Scheme, lw toolscache.ListerWatcher, obj runtime.Object,
 	opts toolscache.SharedIndexInformerOptions,
 ) toolscache.SharedIndexInformer {
-	i := kwcache.NewSharedIndexInformerWithOptions(listwatch.Streamed(lw, scheme), obj, opts)
-	// An informer of a type that isn't a pointer never streams, and returns an error here.
-	_ = informer.SetDecoding(i, c.decoding)
-	if err := informer.Configure(i, c.options.Tuning); err != nil {
-		panic(err) // NewCache has checked the tuning, and the informer is new.
+	return kwcache.NewSharedIndexInformerWithOptions(listwatch.Streamed(lw, scheme), obj, opts)
+}
+
+// configure sets the options of a new informer. NewCache has checked that they are valid.
+func (c *Caches) configure(i toolscache.SharedIndexInformer, resource schema.GroupResource) {
+	options := c.options.Options
+	if override, ok := options.Overrides[resource]; ok {
+		options = override
 	}
-	return i
+	onCreate := options.OnCreate
+	options.OnCreate, options.Overrides = nil, nil
+	err := informer.Configure(i, options)
+	if onCreate != nil {
+		err = errors.Join(err, onCreate(i))
+	}
+	if err != nil {
+		utilruntime.HandleErrorWithContext(context.Background(), err, "Setting up an informer failed",
+			"resource", resource)
+	}
 }
 
 // withKind returns an example like obj that has its kind, or obj if the scheme doesn't know it.

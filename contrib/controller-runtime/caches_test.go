@@ -23,6 +23,7 @@ import (
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // forms are the forms in which a cache may hold one kind.
@@ -163,7 +164,8 @@ func TestCachesShowTheSame(t *testing.T) {
 
 // A cache can have all forms of one kind at once, and Drop applies to all of them.
 func TestDrop(t *testing.T) {
-	caches := kwctrl.New(kwctrl.Options{Drop: []string{"metadata.labels"}, ListsAtOnce: 1, ListBudget: 1})
+	caches := kwctrl.New(kwctrl.Options{Options: informer.Options{
+		Drop: []string{"metadata.labels"}, Limiter: listwatch.NewLimiter(1).WithBudget(1)}})
 	c, err := caches.NewCache(newServer(t, jsonEncoding), options())
 	if err != nil {
 		t.Fatal(err)
@@ -186,12 +188,9 @@ func TestDrop(t *testing.T) {
 // The options of a cache keep working.
 func TestOptionsOfCaches(t *testing.T) {
 	t.Run("negative", func(t *testing.T) {
-		for _, negative := range []kwctrl.Options{
-			{ListsAtOnce: -1}, {ListBudget: -1}, {Tuning: informer.Tuning{SilenceTimeout: -1}},
-		} {
-			if _, err := kwctrl.New(negative).NewCache(&rest.Config{}, options()); err == nil {
-				t.Errorf("%+v is accepted", negative)
-			}
+		negative := kwctrl.Options{Options: informer.Options{SilenceTimeout: -1}}
+		if _, err := kwctrl.New(negative).NewCache(&rest.Config{}, options()); err == nil {
+			t.Errorf("%+v is accepted", negative)
 		}
 	})
 	t.Run("NewInformer", func(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -32,7 +33,7 @@ func Example() {
 	mapper := meta.NewDefaultRESTMapper(nil) // a manager discovers it
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 
-	caches := kwctrl.New(kwctrl.Options{Drop: []string{"metadata.managedFields"}})
+	caches := kwctrl.New(kwctrl.Options{Options: informer.Options{Drop: []string{"metadata.managedFields"}}})
 	cached, err := caches.NewCache(&rest.Config{Host: server.URL}, cache.Options{Mapper: mapper})
 	if err != nil {
 		fmt.Println(err)
@@ -112,11 +113,10 @@ func ExampleNewPriorityQueue() {
 // The manager of docs/controller-runtime.md. It is compiled, not run: the tests run managers.
 func Example_docsManager() {
 	run := func(config *rest.Config) (manager.Manager, error) {
-		caches := kwctrl.New(kwctrl.Options{
-			Drop:        []string{"metadata.managedFields"},
-			ListsAtOnce: 4,
-			ListBudget:  64 << 20,
-		})
+		caches := kwctrl.New(kwctrl.Options{Options: informer.Options{
+			Drop:    []string{"metadata.managedFields"},
+			Limiter: listwatch.NewLimiter(4).WithBudget(64 << 20),
+		}})
 		mgr, err := manager.New(config, manager.Options{NewCache: caches.NewCache})
 		if err != nil {
 			return nil, err

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/informers" // in place of k8s.io/client-go/informers
 	"github.com/kubewright/kubewright/runtime/factory"
@@ -20,7 +20,7 @@ import (
 
 // A program moves from client-go's informers of the built-in types by the import path alone. The
 // additions to client-go's interfaces work here, too: options of all informers, list options of one
-// type, statuses.
+// resource, statuses.
 func Example_builtIn() {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "oven"}}
 	client := fake.NewSimpleClientset(pod)
@@ -28,11 +28,13 @@ func Example_builtIn() {
 		return true, nil, apierrors.NewForbidden(corev1.Resource("secrets"), "", nil)
 	})
 	town := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace("town"))
-	_ = factory.OnCreate(town, func(i cache.SharedIndexInformer) error {
-		return informer.Configure(i, informer.Tuning{RecreationIsDeletion: true})
-	})
-	_ = factory.TweakListOptions(town, &corev1.Secret{}, func(o *metav1.ListOptions) {
-		o.FieldSelector = "type=Opaque"
+	_ = factory.Configure(town, informer.Options{
+		RecreationIsDeletion: true,
+		Overrides: map[schema.GroupResource]informer.Options{
+			corev1.Resource("secrets"): {TweakListOptions: func(o *metav1.ListOptions) {
+				o.FieldSelector = "type=Opaque"
+			}},
+		},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer town.Shutdown()

@@ -3,7 +3,6 @@ package informers_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,7 +14,7 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
 	"github.com/kubewright/kubewright/runtime/factory"
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // steadyServer is an API server of one bakery that never changes. Informers decode only what
@@ -53,12 +52,12 @@ func Example_drop() {
 	defer server.Close()
 	client := versioned.NewForConfigOrDie(&rest.Config{Host: server.URL})
 
-	show := func(what string, setUp func(externalversions.SharedInformerFactory) error) {
+	show := func(what string, options informer.Options) {
 		shop := externalversions.NewSharedInformerFactory(client, 0)
 		ctx, cancel := context.WithCancel(context.Background())
 		defer shop.Shutdown()
 		defer cancel()
-		if err := setUp(shop); err != nil {
+		if err := factory.Configure(shop, options); err != nil {
 			fmt.Println(err)
 		}
 		bakeries := shop.Shop().V1().Bakeries().Lister()
@@ -74,18 +73,11 @@ func Example_drop() {
 		fmt.Printf("%s: %d managed fields, bread %q, %d bakers\n", what, len(corner.ManagedFields),
 			corner.Spec.Bread, corner.Spec.Bakers)
 	}
-	drop := func(shop externalversions.SharedInformerFactory) error {
-		return factory.Drop(shop, "metadata.managedFields", "spec.bread")
-	}
-	metadataOnly := func(shop externalversions.SharedInformerFactory) error {
-		return factory.SetDecoding(shop, listwatch.DecodingOptions{MetadataOnly: true})
-	}
-	show("everything", func(externalversions.SharedInformerFactory) error { return nil })
-	show("Drop", drop)
-	show("MetadataOnly", metadataOnly)
-	show("both", func(shop externalversions.SharedInformerFactory) error {
-		return errors.Join(drop(shop), metadataOnly(shop))
-	})
+	drop := []string{"metadata.managedFields", "spec.bread"}
+	show("everything", informer.Options{})
+	show("Drop", informer.Options{Drop: drop})
+	show("MetadataOnly", informer.Options{MetadataOnly: true})
+	show("both", informer.Options{Drop: drop, MetadataOnly: true})
 	// Output:
 	// everything: 1 managed fields, bread "rye", 3 bakers
 	// Drop: 0 managed fields, bread "", 3 bakers

@@ -23,11 +23,10 @@ import (
 func Example_docsDecoding() {
 	run := func(client versioned.Interface) error {
 		informers := externalversions.NewSharedInformerFactory(client, 0)
-		err := factory.Drop(informers, "metadata.managedFields")
-		if err != nil {
-			return err
-		}
-		err = factory.SetDecoding(informers, listwatch.DecodingOptions{Limiter: listwatch.NewLimiter(4)})
+		err := factory.Configure(informers, informer.Options{
+			Drop:    []string{"metadata.managedFields"},
+			Limiter: listwatch.NewLimiter(4), // at most four lists at a time
+		})
 		return err
 	}
 	_ = run
@@ -66,7 +65,7 @@ func Example_docsUngenerated() {
 func Example_docsMemory() {
 	run := func(client versioned.Interface, handler cache.ResourceEventHandler) error {
 		informers := externalversions.NewSharedInformerFactory(client, 0)
-		err := factory.Drop(informers, "metadata.managedFields") // before you ask the factory for an informer
+		err := factory.Configure(informers, informer.Options{Drop: []string{"metadata.managedFields"}})
 		if err != nil {
 			return err
 		}
@@ -76,7 +75,7 @@ func Example_docsMemory() {
 	}
 	limit := func(informers externalversions.SharedInformerFactory) error {
 		limiter := listwatch.NewLimiter(4).WithBudget(64 << 20)
-		err := factory.SetDecoding(informers, listwatch.DecodingOptions{Limiter: limiter})
+		err := factory.Configure(informers, informer.Options{Limiter: limiter})
 		return err
 	}
 	_, _ = run, limit

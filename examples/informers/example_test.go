@@ -184,8 +184,9 @@ func Example_indexes() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	_ = factory.OnCreate(shop,
-		func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "market") })
+	_ = factory.Configure(shop, informer.Options{OnCreate: func(i cache.SharedIndexInformer) error {
+		return informer.IndexLabels(i, "market")
+	}})
 	bakeries := shop.Shop().V1().Bakeries()
 	_ = informer.IndexField(bakeries.Informer(),
 		"spec.bread", func(b *shopv1.Bakery) []string { return []string{b.Spec.Bread} })

@@ -24,7 +24,7 @@ func Example_noEndBookmark() {
 	server.OmitEndBookmark(true)
 	bakeries := over(server)
 	// This is too short for production: large lists take longer.
-	_ = informer.Configure(bakeries, informer.Tuning{InitialEventsTimeout: 20 * time.Millisecond})
+	_ = informer.Configure(bakeries, informer.Options{InitialEventsTimeout: 20 * time.Millisecond})
 	defer start(bakeries)()
 
 	if err := informer.WaitForSync(context.Background(), bakeries); err != nil {
@@ -63,7 +63,7 @@ func Example_silentWatch() {
 	server.NoWatchListClient() // the informer lists, so its first watch is the one that stays silent
 	bakeries := over(&deadLine{bakeryServer: server})
 	// This is too short for production. Five minutes are a few bookmarks.
-	_ = informer.Configure(bakeries, informer.Tuning{SilenceTimeout: 20 * time.Millisecond})
+	_ = informer.Configure(bakeries, informer.Options{SilenceTimeout: 20 * time.Millisecond})
 	defer start(bakeries)()
 	if err := informer.WaitForSync(context.Background(), bakeries); err != nil {
 		fmt.Println(err)
@@ -84,7 +84,7 @@ func Example_silentWatch() {
 func Example_recreation() {
 	server := newServer(bakery("corner", "square", ""))
 	bakeries := over(server)
-	_ = informer.Configure(bakeries, informer.Tuning{RecreationIsDeletion: true})
+	_ = informer.Configure(bakeries, informer.Options{RecreationIsDeletion: true})
 	told := make(chan string)
 	_, _ = bakeries.AddTypedEventHandler(shopinformers.BakeryHandlerFuncs{
 		AddFunc:    func(b *shopv1.Bakery) { told <- fmt.Sprint("added ", b.UID, " at the ", b.Spec.Market) },

@@ -52,7 +52,7 @@ func Example_mutation() {
 	shop := externalversions.NewSharedInformerFactory(client, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	bakeries := shop.Shop().V1().Bakeries().Informer()
-	_ = informer.Configure(bakeries, informer.Tuning{
+	_ = informer.Configure(bakeries, informer.Options{
 		MutationSample: 1, // every object, for a test; in production one in a thousand
 		OnMutation: func(original, modified runtime.Object) {
 			before, now := original.(*shopv1.Bakery), modified.(*shopv1.Bakery)

@@ -2,6 +2,7 @@ package informers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -39,16 +40,14 @@ func Example_tune() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	_ = factory.OnCreate(shop, func(i cache.SharedIndexInformer) error {
-		return informer.Configure(i, informer.Tuning{
-			InitialEventsTimeout: time.Minute,
-			SilenceTimeout:       5 * time.Minute,
-			RecreationIsDeletion: true,
-			MutationSample:       1000,
-			OnMutation: func(original, modified runtime.Object) {
-				fmt.Println("modified:", original, modified)
-			},
-		})
+	_ = factory.Configure(shop, informer.Options{
+		InitialEventsTimeout: time.Minute,
+		SilenceTimeout:       5 * time.Minute,
+		RecreationIsDeletion: true,
+		MutationSample:       1000,
+		OnMutation: func(original, modified runtime.Object) {
+			fmt.Println("modified:", original, modified)
+		},
 	})
 	bakeries := shop.Shop().V1().Bakeries()
 	lister := bakeries.Lister()
@@ -58,10 +57,11 @@ func Example_tune() {
 	}
 	corner, _ := lister.Bakeries("town").Get("corner")
 	fmt.Println(len(corner.ManagedFields), "managed fields")
-	fmt.Println("too late:", informer.Configure(bakeries.Informer(), informer.Tuning{}))
+	err := informer.Configure(bakeries.Informer(), informer.Options{})
+	fmt.Println("too late:", errors.Is(err, informer.ErrTooLate))
 	// Output:
 	// 0 managed fields
-	// too late: informer has already started
+	// too late: true
 }
 
 // A limiter bounds the memory at the start of a program with many informers. Here two of them
@@ -75,7 +75,7 @@ func Example_memory() {
 	defer shop.Shutdown()
 	defer cancel()
 	limiter := listwatch.NewLimiter(2).WithBudget(64 << 20)
-	if err := factory.SetDecoding(shop, listwatch.DecodingOptions{Limiter: limiter}); err != nil {
+	if err := factory.Configure(shop, informer.Options{Limiter: limiter}); err != nil {
 		fmt.Println(err)
 	}
 	lister := shop.Shop().V1().Bakeries().Lister()

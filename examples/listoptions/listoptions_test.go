@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clienttesting "k8s.io/client-go/testing"
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/fake"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
 	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // TestListOptions checks that the informer of bakeries lists only those with a label, and that of markets
@@ -19,9 +21,11 @@ import (
 func TestListOptions(t *testing.T) {
 	client := fake.NewSimpleClientset()
 	informers := externalversions.NewSharedInformerFactory(client, 0)
-	err := factory.TweakListOptions(informers, &shopv1.Bakery{}, func(options *metav1.ListOptions) {
-		options.LabelSelector = "open=yes"
-	})
+	err := factory.Configure(informers, informer.Options{Overrides: map[schema.GroupResource]informer.Options{
+		shopv1.Resource("bakeries"): {TweakListOptions: func(options *metav1.ListOptions) {
+			options.LabelSelector = "open=yes"
+		}},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

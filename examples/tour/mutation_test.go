@@ -22,7 +22,7 @@ import (
 // every second, and panic if the two differ. A copy is kept for 2 to 4 minutes: later changes aren't noticed.
 // Use it in tests. The panic ends the process, and client-go reads the variable when the process starts, so
 // this test runs itself as a child process. For production there is a detector that samples objects:
-// informer.Tuning.MutationSample.
+// informer.Options.MutationSample.
 func TestMutationDetector(t *testing.T) {
 	const child = "TOUR_MUTATES"
 	if os.Getenv(child) != "" {

@@ -61,7 +61,8 @@ func run(ctx context.Context, config *rest.Config) error {
 	}
 
 	informers := factory.New(0)
-	if err := factory.Drop(informers, "metadata.managedFields"); err != nil {
+	err = factory.Configure(informers, informer.Options{Drop: []string{"metadata.managedFields"}})
+	if err != nil {
 		return err
 	}
 	cached, err := factory.For(informers, bakeries)

@@ -17,6 +17,7 @@ import (
 	"github.com/kubewright/kubewright/informers"
 	"github.com/kubewright/kubewright/informers/dynamicinformer"
 	"github.com/kubewright/kubewright/informers/metadatainformer"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -80,7 +81,7 @@ func init() {
 // addClientGo adds the modes of a collection, with informers of our packages and of client-go.
 func addClientGo(name string, our, their func(*rest.Config) cache.SharedIndexInformer) {
 	own[name+"/"+ours] = our
-	for mode, decoding := range map[string]listwatch.DecodingOptions{
+	for mode, decoding := range map[string]informer.Options{
 		dropping: {Drop: noManagedFields},
 		sharing:  {Drop: noManagedFields, ShareValues: true},
 	} {

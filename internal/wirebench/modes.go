@@ -16,7 +16,6 @@ import (
 	"github.com/kubewright/kubewright/runtime/gen/client"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // Modes are the modes that a process may measure, by name: each makes an informer. client-go's feature gate,
@@ -83,7 +82,7 @@ func addModes[V any, T interface {
 	*V
 	client.Object
 }, L runtime.Object](name string, of collection[T, L]) {
-	for mode, decoding := range map[string]listwatch.DecodingOptions{
+	for mode, decoding := range map[string]informer.Options{
 		ours:     {},
 		dropping: {Drop: noManagedFields},
 		sharing:  {Drop: noManagedFields, ShareValues: true},
@@ -119,8 +118,8 @@ func addModes[V any, T interface {
 }
 
 // decodingWith sets the decoding options of an informer of ours.
-func decodingWith(i cache.SharedIndexInformer, decoding listwatch.DecodingOptions) cache.SharedIndexInformer {
-	if err := informer.SetDecoding(i, decoding); err != nil {
+func decodingWith(i cache.SharedIndexInformer, decoding informer.Options) cache.SharedIndexInformer {
+	if err := informer.Configure(i, decoding); err != nil {
 		panic(err)
 	}
 	return i

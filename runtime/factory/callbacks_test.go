@@ -16,6 +16,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/factory"
 	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // TestOnCreateMayCallTheFactory checks that a function of OnCreate gets the informer that it sets up, and
@@ -26,7 +27,7 @@ func TestOnCreateMayCallTheFactory(t *testing.T) {
 		f := newGenerated(open())
 		goOn := make(chan struct{})
 		var given []cache.SharedIndexInformer
-		err := factory.OnCreate(f, func(i cache.SharedIndexInformer) error {
+		err := factory.Configure(f, informer.Options{OnCreate: func(i cache.SharedIndexInformer) error {
 			given = append(given, i)
 			if again := f.informers.InformerFor(&corev1.Secret{}, secrets); again != given[0] {
 				t.Error("another informer of the same type")
@@ -36,7 +37,7 @@ func TestOnCreateMayCallTheFactory(t *testing.T) {
 				<-goOn
 			}
 			return nil
-		})
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,10 +64,10 @@ func TestShutdownDuringOnCreate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newGenerated(open())
 		goOn := make(chan struct{})
-		if err := factory.OnCreate(f, func(cache.SharedIndexInformer) error {
+		if err := factory.Configure(f, informer.Options{OnCreate: func(cache.SharedIndexInformer) error {
 			<-goOn
 			return nil
-		}); err != nil {
+		}}); err != nil {
 			t.Fatal(err)
 		}
 		go f.informers.InformerFor(&corev1.Secret{}, secrets)
@@ -89,12 +90,12 @@ func TestShutdownDuringOnCreate(t *testing.T) {
 func TestOnCreatePanics(t *testing.T) {
 	f := newGenerated(open())
 	calls := 0
-	if err := factory.OnCreate(f, func(cache.SharedIndexInformer) error {
+	if err := factory.Configure(f, informer.Options{OnCreate: func(cache.SharedIndexInformer) error {
 		if calls++; calls == 1 {
 			panic("not yet")
 		}
 		return nil
-	}); err != nil {
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	func() {

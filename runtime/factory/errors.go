@@ -8,6 +8,3 @@ var ErrUnsupportedFactory = errors.New("the factory was not made by kubewright")
 
 // errNil is returned for a nil factory.
 var errNil = errors.New("the factory is nil: pass what NewSharedInformerFactory returned")
-
-// errNoFunction is returned for a nil function, in place of a panic at its first call.
-var errNoFunction = errors.New("the function is nil")

@@ -20,10 +20,10 @@ func Example() {
 		&shopv1.Bakery{ObjectMeta: metav1.ObjectMeta{Namespace: "town", Name: "corner"}})
 	shop := externalversions.NewSharedInformerFactory(client, 0)
 	// First, set the options of all informers of the factory.
-	_ = factory.Drop(shop, "metadata.managedFields")
-	_ = factory.OnCreate(shop, func(i cache.SharedIndexInformer) error {
+	_ = factory.Configure(shop, informer.Options{Drop: []string{"metadata.managedFields"}})
+	_ = factory.Configure(shop, informer.Options{OnCreate: func(i cache.SharedIndexInformer) error {
 		return informer.IndexLabels(i, "market")
-	})
+	}})
 	bakeries := shop.Shop().V1().Bakeries().Lister() // makes the informer
 
 	ctx, cancel := context.WithCancel(context.Background())

@@ -7,9 +7,7 @@
 //	HealthCheck       returns a check of all informers for /healthz
 //	Statuses          returns the state of each informer
 //	Hold, Release     count the users of an informer and stop it after the last one
-//	OnCreate          sets up every informer when it is made
-//	Drop, SetDecoding drop fields, and set how objects are decoded
-//	TweakListOptions  changes the lists and watches of the informer of one type
+//	Configure         sets options for all informers, or for those of single resources
 //	For               makes an informer and a lister for which nothing was generated
 //
 // Package namespaces, below this one, runs such a factory for each namespace of a set that may change, and

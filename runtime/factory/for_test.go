@@ -33,17 +33,16 @@ import (
 func TestFor(t *testing.T) {
 	server, c := serve(t)
 	f := factory.New(0)
-	if err := factory.Drop(f, "metadata.managedFields"); err != nil {
-		t.Fatal(err)
-	}
 	made, err := factory.For(f, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// These calls come early enough, because the informer has not been requested yet.
-	tweak := func(o *metav1.ListOptions) { o.LabelSelector = "a=b" }
-	if err := factory.TweakListOptions(f, &corev1.ConfigMap{}, tweak); err != nil {
-		t.Error(err)
+	// This call comes early enough, because the informer has not been requested yet.
+	if err := factory.Configure(f, informer.Options{
+		Drop:             []string{"metadata.managedFields"},
+		TweakListOptions: func(o *metav1.ListOptions) { o.LabelSelector = "a=b" },
+	}); err != nil {
+		t.Fatal(err)
 	}
 	added := make(chan string, 2)
 	_, err = made.TypedInformer().AddTypedEventHandler(cache.TypedResourceEventHandlerFuncs[*corev1.ConfigMap]{
@@ -148,7 +147,8 @@ func TestForInGeneratedFactory(t *testing.T) {
 		return obj, nil
 	})
 	created := 0
-	if err := factory.OnCreate(f, func(cache.SharedIndexInformer) error { created++; return nil }); err != nil {
+	count := func(cache.SharedIndexInformer) error { created++; return nil }
+	if err := factory.Configure(f, informer.Options{OnCreate: count}); err != nil {
 		t.Fatal(err)
 	}
 	f.informers.InformerFor(&corev1.Secret{}, secrets)

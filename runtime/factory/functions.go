@@ -78,20 +78,14 @@ func Release(f Interface, i cache.SharedInformer) error {
 	return o.Release(i)
 }
 
-// OnCreate makes f, a generated factory, pass each new informer to setUp before it returns
-// the informer, to declare indexes or set options for all informers. An error of setUp is
-// reported to utilruntime. setUp may call f: another call that requests the informer, also one of setUp,
-// returns it at once, and a start takes effect when setUp has returned. OnCreate is safe for concurrent use.
-//
-// If f has informers already, OnCreate returns an error and does nothing, since setUp would not be applied to
-// them.
-func OnCreate(f Interface, setUp func(cache.SharedIndexInformer) error) error {
+// Configure sets the options of all informers of f, in place of earlier ones. It returns
+// [informer.ErrTooLate] if f has informers already, and an error for negative values and for an override
+// inside an override. An informer that can't be configured, because client-go made it or because it doesn't
+// decode its objects itself, is reported to utilruntime. Configure is safe for concurrent use.
+func Configure(f Interface, options informer.Options) error {
 	o, err := ownerOf(f)
 	if err != nil {
 		return err
 	}
-	if setUp == nil {
-		return errNoFunction
-	}
-	return o.OnCreate(setUp)
+	return o.Configure(options)
 }

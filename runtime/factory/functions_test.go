@@ -24,7 +24,6 @@ import (
 	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -190,9 +189,8 @@ func (refusing) List(context.Context, metav1.ListOptions) (*corev1.ConfigMapList
 // TestOnCreate checks that setUp is applied to every informer of a factory.
 func TestOnCreate(t *testing.T) {
 	f := newGenerated(open())
-	if err := factory.OnCreate(
-		f, func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") },
-	); err != nil {
+	setUp := func(i cache.SharedIndexInformer) error { return informer.IndexLabels(i, "app") }
+	if err := factory.Configure(f, informer.Options{OnCreate: setUp}); err != nil {
 		t.Fatal(err)
 	}
 	i := f.informers.InformerFor(&corev1.Secret{}, secrets)
@@ -228,8 +226,7 @@ func TestUnsupportedFactory(t *testing.T) {
 	}{}
 	for _, err := range []error{
 		factory.WaitForSync(t.Context(), f), factory.HealthCheck(f, informer.HealthOptions{})(nil), statuses,
-		factory.Hold(f, nil), factory.Release(noSet, nil), factory.OnCreate(f, nil),
-		factory.Drop(f, "data"), factory.SetDecoding(f, listwatch.DecodingOptions{}),
+		factory.Hold(f, nil), factory.Release(noSet, nil), factory.Configure(f, informer.Options{}),
 	} {
 		if !errors.Is(err, factory.ErrUnsupportedFactory) {
 			t.Errorf("error %v", err)
@@ -241,15 +238,12 @@ func TestUnsupportedFactory(t *testing.T) {
 func TestNilFactory(t *testing.T) {
 	_, statuses := factory.Statuses(nil)
 	for what, err := range map[string]error{
-		"WaitForSync":      factory.WaitForSync(t.Context(), nil),
-		"HealthCheck":      factory.HealthCheck(nil, informer.HealthOptions{})(nil),
-		"Statuses":         statuses,
-		"Hold":             factory.Hold(nil, nil),
-		"Release":          factory.Release(nil, nil),
-		"OnCreate":         factory.OnCreate(nil, nil),
-		"TweakListOptions": factory.TweakListOptions(nil, nil, nil),
-		"Drop":             factory.Drop(nil, "data"),
-		"SetDecoding":      factory.SetDecoding(nil, listwatch.DecodingOptions{}),
+		"WaitForSync": factory.WaitForSync(t.Context(), nil),
+		"HealthCheck": factory.HealthCheck(nil, informer.HealthOptions{})(nil),
+		"Statuses":    statuses,
+		"Hold":        factory.Hold(nil, nil),
+		"Release":     factory.Release(nil, nil),
+		"Configure":   factory.Configure(nil, informer.Options{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), "the factory is nil") ||
 			errors.Is(err, factory.ErrUnsupportedFactory) {

@@ -148,7 +148,7 @@ func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
 }
 
 // SetTransform makes the informer pass every object to transform before it is stored. transform owns the
-// object and may change it, but with [listwatch.DecodingOptions].ShareValues it must not write into the
+// object and may change it, but with [informer.Options].ShareValues it must not write into the
 // object's maps, slices and pointees.
 //
 // A nil object isn't cached: if an older state of it is, that is deleted. If the namespace or name changes,

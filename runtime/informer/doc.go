@@ -5,7 +5,7 @@
 // # Who may change an object
 //
 // A transform owns the object, which isn't stored yet, and may change it. With ShareValues of
-// [listwatch.DecodingOptions] it must not write into the object's maps, slices and pointees, which other
+// [informer.Options] it must not write into the object's maps, slices and pointees, which other
 // objects share.
 //
 // Once the object is stored, the store, listers and all handlers share it, and nobody may change it: copy it
@@ -13,7 +13,7 @@
 // object is wrong for every reader, and the indexes don't follow the change. The damage lasts until the
 // object's next event: a relist in JSON keeps the stored object if its text is the same as in the previous
 // list.
-// [Tuning] can sample objects to find code that changes them; KUBE_CACHE_MUTATION_DETECTOR=true checks all
+// [Options] can sample objects to find code that changes them; KUBE_CACHE_MUTATION_DETECTOR=true checks all
 // that arrive from the server, for some minutes each.
 //
 // # Notifications
@@ -48,8 +48,8 @@
 //   - [AddEventHandler] takes [HandlerOptions]: a backlog bounded by the number of objects, and contained
 //     panics. Panics are counted and backlogs measured in any case, see [Status].
 //   - [IndexLabels] and [IndexField] declare indexes that listers use.
-//   - [Configure] sets deadlines for servers that fall silent, has recreated objects reported as a deletion
-//     and an addition, and samples objects for mutations. [SetDecoding] changes how objects are decoded.
+//   - [Configure] sets [Options]: fields that are dropped, limits for lists, list options, deadlines for
+//     servers that fall silent, and samples of objects to find mutations.
 //   - [SetMetricsProvider] sets the provider of the metrics that client-go's informers have;
 //     contrib/prometheus has one.
 //

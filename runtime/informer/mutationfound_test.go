@@ -64,8 +64,8 @@ func mutate(t *testing.T, way string) {
 }
 
 // watchMutations samples objects for mutations and appends the old and the new value of their label to found.
-func watchMutations(sample int, found *[]string) informer.Tuning {
-	return informer.Tuning{MutationSample: sample, OnMutation: func(original, modified runtime.Object) {
+func watchMutations(sample int, found *[]string) informer.Options {
+	return informer.Options{MutationSample: sample, OnMutation: func(original, modified runtime.Object) {
 		*found = append(*found, original.(*configMap).Labels["who"]+" "+modified.(*configMap).Labels["who"])
 	}}
 }
@@ -137,7 +137,7 @@ func TestMutationIsNamed(t *testing.T) {
 	s := newServer()
 	s.put("a")
 	i := s.ours(gen.Options{})
-	if err := informer.Configure(i, informer.Tuning{MutationSample: 1}); err != nil {
+	if err := informer.Configure(i, informer.Options{MutationSample: 1}); err != nil {
 		t.Fatal(err)
 	}
 	var reported []string

@@ -15,7 +15,6 @@ import (
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // TestNilInformer checks that, for a nil informer, every function that returns an error returns one that
@@ -39,8 +38,7 @@ func TestNilInformer(t *testing.T) {
 				"AddEventHandler":  adding,
 				"WaitFor":          informer.WaitForVersion(t.Context(), none, "1"),
 				"WaitForOwnWrites": informer.WaitForOwnWrites(t.Context(), none),
-				"Configure":        informer.Configure(none, informer.Tuning{}),
-				"SetDecoding":      informer.SetDecoding(none, listwatch.DecodingOptions{}),
+				"Configure":        informer.Configure(none, informer.Options{}),
 				"IndexLabels":      informer.IndexLabels(none, "app"),
 				"IndexField":       informer.IndexField(none, "f", func(*configMap) []string { return nil }),
 				"WaitForSync":      informer.WaitForSync(t.Context(), none),
@@ -78,11 +76,11 @@ func TestRefused(t *testing.T) {
 	i := newServer().ours(gen.Options{})
 	for want, err := range map[string]error{
 		"SilenceTimeout is -1ns": informer.Configure(
-			i, informer.Tuning{SilenceTimeout: -1}),
+			i, informer.Options{SilenceTimeout: -1}),
 		"InitialEventsTimeout is -1s": informer.Configure(
-			i, informer.Tuning{InitialEventsTimeout: -time.Second}),
+			i, informer.Options{InitialEventsTimeout: -time.Second}),
 		"MutationSample is -5": informer.Configure(
-			i, informer.Tuning{MutationSample: -5}),
+			i, informer.Options{MutationSample: -5}),
 		"the name of a label is empty": informer.IndexLabels(i, "app", ""),
 		"its name is empty": informer.IndexField(
 			i, "", func(*configMap) []string { return nil }),

@@ -241,7 +241,7 @@ func exchanges() map[string]exchange {
 				return err
 			}},
 		"changed object": {list: good, setUp: func(i cache.SharedIndexInformer) error {
-			return errors.Join(informer.Configure(i, informer.Tuning{MutationSample: 1}), handled(spoil)(i))
+			return errors.Join(informer.Configure(i, informer.Options{MutationSample: 1}), handled(spoil)(i))
 		}},
 	}
 	if raceDetector {
@@ -320,7 +320,7 @@ func secretInformers(config rest.Config) map[string]func() cache.SharedIndexInfo
 			c := typed()
 			i := gen.NewShared[*corev1.Secret](func() gen.ResourceClient[*corev1.SecretList] { return c },
 				gen.Options{Client: listsOnly{}})
-			if err := informer.SetDecoding(i, listwatch.DecodingOptions{Off: true}); err != nil {
+			if err := informer.Configure(i, informer.Options{NoStreams: true}); err != nil {
 				panic(err)
 			}
 			return i

@@ -18,7 +18,6 @@ import (
 	"github.com/kubewright/kubewright/runtime/gen/client"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // relists is a server whose lists are made by a function. After each list, the watch expires when the test
@@ -52,7 +51,7 @@ func (s *relists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // relisting runs an informer of such a server, with plain lists only. replaced receives a value after each
 // list was completely delivered to the handlers. This requires that the list's last object is delivered last.
 func relisting(
-	t *testing.T, s *relists, decoding listwatch.DecodingOptions, transform cache.TransformFunc,
+	t *testing.T, s *relists, decoding informer.Options, transform cache.TransformFunc,
 ) (i cache.SharedIndexInformer, replaced chan struct{}) {
 	s.expire = make(chan struct{})
 	server := httptest.NewServer(s)
@@ -68,7 +67,7 @@ func relisting(
 	i = gen.NewShared[*corev1.ConfigMap](
 		func() gen.ResourceClient[*corev1.ConfigMapList] { return c },
 		gen.Options{Client: listsOnly{}})
-	if err := informer.SetDecoding(i, decoding); err != nil {
+	if err := informer.Configure(i, decoding); err != nil {
 		t.Fatal(err)
 	}
 	if err := i.SetTransform(transform); err != nil {
@@ -122,7 +121,7 @@ func TestKeepUnchanged(t *testing.T) {
 					",", object("last", fmt.Sprint(n), ""))
 			}}
 			transforms := 0
-			i, replaced := relisting(t, s, listwatch.DecodingOptions{KeepUnchanged: keep},
+			i, replaced := relisting(t, s, informer.Options{KeepUnchanged: keep},
 				func(obj any) (any, error) {
 					transforms++
 					obj.(*corev1.ConfigMap).ResourceVersion = ""
@@ -165,7 +164,7 @@ func TestWrittenDuringARelist(t *testing.T) {
 		io.WriteString(w, object("last", fmt.Sprint(n), ""))
 	}}
 	var twice atomic.Int64
-	i, replaced := relisting(t, s, listwatch.DecodingOptions{KeepUnchanged: true},
+	i, replaced := relisting(t, s, informer.Options{KeepUnchanged: true},
 		func(obj any) (any, error) {
 			cm := obj.(*corev1.ConfigMap)
 			if _, seen := cm.Annotations["seen"]; seen {

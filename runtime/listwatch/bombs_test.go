@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// defaultMax is the default of DecodingOptions.MaxObject.
+	// defaultMax is the default of informer.Options.MaxObject.
 	defaultMax = 64 << 20
 	// margin is for everything else that a program needs to read a response.
 	margin = 64_000_000
@@ -36,7 +36,7 @@ type bomb struct {
 	accepted bool
 }
 
-// bombs are lists; what follows listStart or customStart is an item. maxText is DecodingOptions.MaxObject.
+// bombs are lists; what follows listStart or customStart is an item. maxText is informer.Options.MaxObject.
 func bombs(maxText int) []bomb {
 	maxMemory := 4 * maxText // which it allows beside the text
 	const (

@@ -24,15 +24,15 @@ import (
 
 // budgeted returns a source of config maps with a limiter.
 func budgeted(
-	c *configMaps, limiter *listwatch.Limiter, opts ...func(*listwatch.DecodingOptions),
+	c *configMaps, limiter *listwatch.Limiter, opts ...func(*sources.Decoding),
 ) sources.Source {
-	decoding := listwatch.DecodingOptions{Limiter: limiter}
+	var decoding sources.Decoding
 	for _, f := range opts {
 		f(&decoding)
 	}
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 		func() sources.Client[*corev1.ConfigMapList] { return c },
-		listwatch.ClientOptions{Decoding: decoding})
+		listwatch.ClientOptions{Decoding: decoding, Limiter: limiter})
 }
 
 func initialEvents() metav1.ListOptions {
@@ -182,7 +182,7 @@ func TestBudgetCounts(t *testing.T) {
 	end := object.DeepCopy()
 	end.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	added := watch.Event{Type: watch.Added, Object: &object}
-	keep := func(o *listwatch.DecodingOptions) { o.KeepUnchanged = true }
+	keep := func(o *sources.Decoding) { o.KeepUnchanged = true }
 	for name, test := range map[string]struct {
 		list, stream string
 		// item and event are the sizes of one of each.

@@ -27,7 +27,9 @@ type ClientOptions struct {
 	// Subject names in errors what is listed. The default is the type of the objects.
 	Subject string
 	// Decoding configures lists and watches that are streamed.
-	Decoding DecodingOptions
+	Decoding sources.Decoding
+	// Limiter, if not nil, bounds how many of the sources that share it read a list at a time.
+	Limiter *Limiter
 	// Streamed declares that the client of unstructured or metadata objects returns what
 	// the server sends. client-go's own dynamic and metadata clients need no declaration. Lists and
 	// watches are streamed if the client's HTTP client has the transport of [Wrap].
@@ -98,6 +100,7 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts ClientO
 		tally:          &tally{},
 	}
 	s.decodeWith(t, opts.Decoding)
+	s.limiter = opts.Limiter
 	return s
 }
 

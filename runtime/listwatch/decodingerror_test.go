@@ -46,7 +46,7 @@ func podsOf(t *testing.T, handler http.HandlerFunc) *podClient {
 func podSource(c *podClient, off bool) sources.Source {
 	return listwatch.FromClient(reflect.TypeFor[*corev1.Pod](),
 		func() sources.Client[*corev1.PodList] { return c },
-		listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Off: off}})
+		listwatch.ClientOptions{Decoding: sources.Decoding{Off: off}})
 }
 
 const goodPod = `{"kind":"Pod","apiVersion":"v1",` +

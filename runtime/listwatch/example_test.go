@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubewright/kubewright/informers/dynamicinformer"
 	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -28,7 +29,7 @@ func Example() {
 	client := dynamic.NewForConfigOrDie(config)
 
 	informers := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
-	_ = factory.SetDecoding(informers, listwatch.DecodingOptions{
+	_ = factory.Configure(informers, informer.Options{
 		Drop:    []string{"metadata.managedFields"},
 		Limiter: listwatch.NewLimiter(4), // at most four lists at a time
 	})

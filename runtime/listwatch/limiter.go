@@ -21,10 +21,17 @@ type Limiter struct {
 	budget *budget
 }
 
-// NewLimiter returns a limiter for n lists at a time. It panics if n isn't positive.
+// anyNumber of lists is more than a program has.
+const anyNumber = 1 << 16
+
+// NewLimiter returns a limiter for n lists at a time, or for any number if n is zero, which is of use with a
+// budget. It panics if n is negative.
 func NewLimiter(n int) *Limiter {
-	if n <= 0 {
-		panic("listwatch: the limit of lists must be positive")
+	switch {
+	case n < 0:
+		panic("listwatch: the limit of lists must not be negative")
+	case n == 0:
+		n = anyNumber
 	}
 	return &Limiter{places: make(chan struct{}, n)}
 }

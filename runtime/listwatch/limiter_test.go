@@ -40,7 +40,7 @@ func TestLimiter(t *testing.T) {
 		source := func() sources.Source {
 			return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 				func() sources.Client[*corev1.ConfigMapList] { return g },
-				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
+				listwatch.ClientOptions{Limiter: limiter})
 		}
 		ended := make(chan error, 9)
 		list := func(ctx context.Context) {

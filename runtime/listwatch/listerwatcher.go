@@ -52,7 +52,7 @@ func FromListerWatcher(lw listerWatcher, example any) sources.Source {
 	if streamed, ok := lw.(*streamedListerWatcher); ok {
 		c.kinds, c.notStreamed = kindsInScheme(example, streamed.scheme)
 		if t := s.expected.goType; t != nil && t.Kind() == reflect.Pointer {
-			s.decodeWith(t, DecodingOptions{})
+			s.decodeWith(t, sources.Decoding{})
 		}
 	}
 	return s

@@ -49,7 +49,7 @@ func TestLimiterAndPanics(t *testing.T) {
 				limiter := limiter()
 				broken := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 					func() sources.Client[*corev1.ConfigMapList] { return panicking{} },
-					listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Limiter: limiter}})
+					listwatch.ClientOptions{Limiter: limiter})
 				source := budgeted(streaming, limiter)
 				list := func(item func()) func() {
 					return func() {

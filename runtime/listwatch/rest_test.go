@@ -54,7 +54,7 @@ func bothSources(c *configMaps) map[string]sources.Source {
 	source := func(off bool) sources.Source {
 		return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 			func() sources.Client[*corev1.ConfigMapList] { return c },
-			listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{Off: off}})
+			listwatch.ClientOptions{Decoding: sources.Decoding{Off: off}})
 	}
 	return map[string]sources.Source{"streamed": source(false), "plain": source(true)}
 }

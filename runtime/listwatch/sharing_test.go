@@ -48,7 +48,7 @@ func TestSharingLeaksNothing(t *testing.T) {
 		t.Run(fmt.Sprintf("values=%v", share), func(t *testing.T) {
 			source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 				func() sources.Client[*corev1.ConfigMapList] { return c },
-				listwatch.ClientOptions{Decoding: listwatch.DecodingOptions{ShareValues: share}})
+				listwatch.ClientOptions{Decoding: sources.Decoding{ShareValues: share}})
 			var all []*corev1.ConfigMap
 			heap := func() int64 {
 				all, _ = collect[*corev1.ConfigMap](t, source, metav1.ListOptions{})

@@ -31,7 +31,8 @@ type collection struct {
 type source struct {
 	// collection returns the collection. It is called for each list and each watch.
 	collection func() collection
-	tweak      func(*metav1.ListOptions)
+	// tweak and lastTweak change the options of each request, in this order. Both may be nil.
+	tweak, lastTweak func(*metav1.ListOptions)
 	// lacksWatchList reports whether the client reports that it doesn't support WatchList
 	// semantics.
 	lacksWatchList func() bool
@@ -51,13 +52,17 @@ type source struct {
 }
 
 // decodeWith sets how objects of type t are decoded.
-func (s *source) decodeWith(t reflect.Type, opts DecodingOptions) {
-	s.decoding, s.limiter = newDecoding(t, opts, s.tally), opts.Limiter
+func (s *source) decodeWith(t reflect.Type, opts sources.Decoding) {
+	s.decoding = newDecoding(t, opts, s.tally)
 }
 
-// SetDecoding replaces the decoding options. It returns false if the source is of a kind that
+// Configure sets how the source decodes, what limits its lists, and a tweak of list options that follows the
+// one it was made with, in place of what was set before. It returns false if the source is of a kind that
 // never streams. Call it before the source is read.
-func (s *source) SetDecoding(opts DecodingOptions) bool {
+func (s *source) Configure(
+	opts sources.Decoding, limiter *Limiter, tweak func(*metav1.ListOptions),
+) (streams bool) {
+	s.limiter, s.lastTweak = limiter, tweak
 	if s.decoding == nil {
 		return false
 	}
@@ -110,8 +115,10 @@ var errNoClient = errors.New("no client to list and watch with")
 
 // prepare applies tweak to the options of a request and returns the collection to read.
 func (s *source) prepare(opts *metav1.ListOptions) (collection, error) {
-	if s.tweak != nil {
-		s.tweak(opts)
+	for _, tweak := range []func(*metav1.ListOptions){s.tweak, s.lastTweak} {
+		if tweak != nil {
+			tweak(opts)
+		}
 	}
 	c := s.collection()
 	switch {

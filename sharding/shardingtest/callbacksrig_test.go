@@ -21,7 +21,6 @@ import (
 	genfactory "github.com/kubewright/kubewright/runtime/gen/factory"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/shard"
@@ -140,12 +139,16 @@ func (r *rig) put(namespace, name string) {
 // run sets the callbacks, starts everything and makes each callback happen.
 func (r *rig) run(t *testing.T) {
 	err := errors.Join(
-		factory.OnCreate(r.factory, func(i cache.SharedIndexInformer) error {
-			r.informer = i
-			r.in("OnCreate")
-			return nil
+		factory.Configure(r.factory, informer.Options{
+			OnCreate: func(i cache.SharedIndexInformer) error {
+				r.informer = i
+				r.in("OnCreate")
+				return nil
+			},
+			TweakListOptions: func(*metav1.ListOptions) { r.in("tweak") },
+			MutationSample:   1,
+			OnMutation:       func(_, _ runtime.Object) { r.in("OnMutation") },
 		}),
-		factory.TweakListOptions(r.factory, &corev1.ConfigMap{}, func(*metav1.ListOptions) { r.in("tweak") }),
 		r.sharded.SetTransform(func(obj any) (any, error) {
 			if obj.(*corev1.ConfigMap).Name == "later" {
 				r.in("transform of a part")
@@ -155,7 +158,7 @@ func (r *rig) run(t *testing.T) {
 		r.part.SetRanges(shardingtest.All),
 	)
 	i := r.factory.InformerFor(&corev1.ConfigMap{}, func(*mapServer, time.Duration) cache.SharedIndexInformer {
-		return r.make("", genfactory.TweaksOf[func(*metav1.ListOptions)](r.factory, &corev1.ConfigMap{}, nil))
+		return r.make("", nil)
 	})
 	handle := func(kind string) cache.ResourceEventHandler {
 		return cache.ResourceEventHandlerFuncs{AddFunc: func(any) { r.in(kind) }}
@@ -173,8 +176,6 @@ func (r *rig) run(t *testing.T) {
 			r.in("index function")
 			return nil, nil
 		}})
-		_ = informer.Configure(i, informer.Tuning{MutationSample: 1,
-			OnMutation: func(_, _ runtime.Object) { r.in("OnMutation") }})
 		r.handle, _ = i.AddEventHandler(handle("handler"))
 	}
 	if r.kind == "error handler" {
@@ -237,24 +238,17 @@ func (f functions) StatusOf()                     { informer.StatusOf(f.r.inform
 func (f functions) WaitForSync(c context.Context) { _ = informer.WaitForSync(c, f.r.informer) }
 func (f functions) IndexLabels()                  { _ = informer.IndexLabels(f.r.informer, "label") }
 func (f functions) Configure() {
-	_ = informer.Configure(f.r.informer, informer.Tuning{})
+	_ = informer.Configure(f.r.informer, informer.Options{})
 }
-func (f functions) Statuses()                       { _, _ = factory.Statuses(f.r.factory) }
-func (f functions) Hold()                           { _ = factory.Hold(f.r.factory, f.r.informer) }
-func (f functions) Release()                        { _ = factory.Release(f.r.factory, f.r.informer) }
-func (f functions) Drop()                           { _ = factory.Drop(f.r.factory, "spec") }
+func (f functions) Statuses() { _, _ = factory.Statuses(f.r.factory) }
+func (f functions) Hold()     { _ = factory.Hold(f.r.factory, f.r.informer) }
+func (f functions) Release()  { _ = factory.Release(f.r.factory, f.r.informer) }
+func (f functions) ConfigureFactory() {
+	_ = factory.Configure(f.r.factory, informer.Options{Drop: []string{"spec"}})
+}
 func (f functions) WaitForSyncOf(c context.Context) { _ = factory.WaitForSync(c, f.r.factory) }
 func (f functions) HealthCheck() {
 	_ = factory.HealthCheck(f.r.factory, informer.HealthOptions{})(&http.Request{})
-}
-func (f functions) SetDecoding() {
-	_ = informer.SetDecoding(f.r.informer, listwatch.DecodingOptions{})
-}
-func (f functions) OnCreate() {
-	_ = factory.OnCreate(f.r.factory, func(cache.SharedIndexInformer) error { return nil })
-}
-func (f functions) TweakListOptions() {
-	_ = factory.TweakListOptions(f.r.factory, &corev1.Secret{}, func(*metav1.ListOptions) {})
 }
 func (f functions) WaitForVersion(c context.Context) {
 	_ = informer.WaitForVersion(c, f.r.informer, "1000000")

@@ -16,6 +16,7 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 	"github.com/kubewright/kubewright/runtime/client"
 	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
@@ -122,7 +123,8 @@ func TestUngeneratedInformer(t *testing.T) {
 		}
 		before := create("before")
 		informers := factory.New(0)
-		if err := factory.Drop(informers, "metadata.managedFields"); err != nil {
+		options := informer.Options{Drop: []string{"metadata.managedFields"}}
+		if err := factory.Configure(informers, options); err != nil {
 			t.Fatal(err)
 		}
 		cached, err := factory.For(informers, c)

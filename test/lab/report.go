@@ -156,7 +156,7 @@ func told(f fault.Fault) string {
 
 // bound returns the bound in words.
 func bound(f fault.Fault) string {
-	text := f.Bound(informer.Tuning{SilenceTimeout: 1, InitialEventsTimeout: 1}).Truncate(time.Second).String()
+	text := f.Bound(informer.Options{SilenceTimeout: 1, InitialEventsTimeout: 1}).Truncate(time.Second).String()
 	text = strings.TrimSuffix(text, "0s")
 	if options := needs(f); options != "" {
 		return text + " + " + strings.ReplaceAll(options, ", ", " + ")

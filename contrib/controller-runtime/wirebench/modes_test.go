@@ -20,6 +20,8 @@ import (
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/internal/wirebench"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // forms are what a manager may cache.
@@ -42,9 +44,11 @@ var workload = wirebench.GroupVersion.WithKind("Workload")
 
 // setup is how a manager is set up.
 type setup struct {
-	// kwctrl is nil for controller-runtime's own caches.
-	kwctrl *kwctrl.Options
-	strip  bool
+	// ours is nil for controller-runtime's own caches.
+	ours  *informer.Options
+	strip bool
+	// budget is that of each manager's lists, zero for none.
+	budget int64
 }
 
 // budget suits the lists of a program with a memory limit of some hundred MB. A single list never waits for
@@ -56,10 +60,10 @@ var noManagedFields = []string{"metadata.managedFields"}
 var setups = map[string]setup{
 	"theirs":          {},
 	"theirs-strip":    {strip: true},
-	"ours":            {kwctrl: &kwctrl.Options{}},
-	"ours-share":      {kwctrl: &kwctrl.Options{ShareValues: true}},
-	"ours-drop":       {kwctrl: &kwctrl.Options{Drop: noManagedFields, ListBudget: budget}},
-	"ours-drop-share": {kwctrl: &kwctrl.Options{Drop: noManagedFields, ListBudget: budget, ShareValues: true}},
+	"ours":            {ours: &informer.Options{}},
+	"ours-share":      {ours: &informer.Options{ShareValues: true}},
+	"ours-drop":       {ours: &informer.Options{Drop: noManagedFields}, budget: budget},
+	"ours-drop-share": {ours: &informer.Options{Drop: noManagedFields, ShareValues: true}, budget: budget},
 }
 
 // modes are all setups of all forms.
@@ -90,8 +94,12 @@ func (s setup) informer(config *rest.Config, object client.Object) toolscache.Sh
 	if s.strip {
 		options.Cache.DefaultTransform = cache.TransformStripManagedFields()
 	}
-	if s.kwctrl != nil {
-		options.NewCache = kwctrl.New(*s.kwctrl).NewCache
+	if s.ours != nil {
+		own := *s.ours
+		if s.budget > 0 {
+			own.Limiter = listwatch.NewLimiter(0).WithBudget(s.budget)
+		}
+		options.NewCache = kwctrl.New(kwctrl.Options{Options: own}).NewCache
 	}
 	m, err := manager.New(config, options)
 	must(err)

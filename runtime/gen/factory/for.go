@@ -46,7 +46,7 @@ func For[T interface {
 	get := func() cache.SharedIndexInformer {
 		return b.informer(t, func(resync time.Duration) cache.SharedIndexInformer {
 			return informer.NewShared[T, L](
-				func() informer.ResourceClient[L] { return c }, b.options(*new(T), c, resource, resync))
+				func() informer.ResourceClient[L] { return c }, b.options(c, resource, resync))
 		})
 	}
 	return NewAccess(get, informer.Typed[T], func(indexer cache.Indexer) lister.Embedding[T] {
@@ -54,22 +54,21 @@ func For[T interface {
 	}), nil
 }
 
-// options returns the options of the informer of obj's type, which lists and watches with client.
+// options returns the options of an informer that lists and watches with client.
 func (b *byType) options(
-	obj runtime.Object, client any, resource schema.GroupVersionResource, resync time.Duration,
+	client any, resource schema.GroupVersionResource, resync time.Duration,
 ) informer.Options {
 	namespace := collectionOf(client, resource).namespace
 	if _, ok := client.(fakeClient); ok {
 		client = onlyLists{}
 	}
 	return informer.Options{
-		Client:           client,
-		Resource:         resource,
-		Namespace:        namespace,
-		ResyncPeriod:     resync,
-		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
-		InformerName:     b.informerName,
-		TweakListOptions: tweaksOf[func(*metav1.ListOptions)](b, obj, nil),
+		Client:       client,
+		Resource:     resource,
+		Namespace:    namespace,
+		ResyncPeriod: resync,
+		Indexers:     cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
+		InformerName: b.informerName,
 	}
 }
 

@@ -1,8 +1,9 @@
 package factory
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // Handle is embedded in generated factories, so that package runtime/factory finds the Set behind the
@@ -18,14 +19,8 @@ type Owner interface {
 	// Hold and Release count the users of an informer.
 	Hold(cache.SharedInformer) error
 	Release(cache.SharedInformer) error
-	// OnCreate adds a function for new informers, Decode changes how they decode objects. Both return an error
-	// if the set has informers already; function is the name for it.
-	OnCreate(setUp func(cache.SharedIndexInformer) error) error
-	Decode(function string, change func(*Decoding)) error
-	// Tweak adds a change of the list options of the informer of a key.
-	Tweak(key any, tweak func(*metav1.ListOptions)) error
-
-	tweaksOf(key any) []func(*metav1.ListOptions)
+	// Configure sets the options of all informers. It returns an error if the set has informers already.
+	Configure(informer.Options) error
 }
 
 // OwnerOf returns the set behind a factory. ok is false if the factory has none.

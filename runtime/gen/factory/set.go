@@ -3,13 +3,11 @@ package factory
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -24,26 +22,19 @@ import (
 //
 // All methods are safe for concurrent use. The zero Set is ready for use.
 type Set[K comparable] struct {
-	// mu guards the fields below, except for those of tweaksMu. No function of OnCreate is called, and no
-	// informer waited for, under it.
+	// mu guards the fields below. No function of OnCreate is called, and no informer waited for, under it.
 	mu        sync.Mutex
 	informers map[K]*entry
 	// identities are the identities in metrics of released informers. The next
 	// informer of the key takes the identity over.
 	identities map[K]func() cache.InformerNameAndResource
-	// decoding is nil if the informers have the default decoding.
-	decoding *Decoding
-	onCreate []func(cache.SharedIndexInformer) error
+	// configuration is nil if the informers have the default options.
+	configuration *configuration
 	// stopping is set by Shutdown. No informer is started after that.
 	stopping bool
 	// running has the informers that were started and have not returned; returned counts them.
 	running  map[*entry]struct{}
 	returned sync.WaitGroup
-
-	// tweaks have a lock of their own because TweaksOf reads them while an informer is
-	// made, when mu is held.
-	tweaksMu sync.Mutex
-	tweaks   map[K][]func(*metav1.ListOptions)
 }
 
 // identified is an informer that has an identity in metrics, like those of package informer.
@@ -122,9 +113,8 @@ func (s *Set[K]) enter(key K, make func() cache.SharedIndexInformer) (
 		s.informers, s.running = map[K]*entry{}, map[*entry]struct{}{}
 	}
 	s.informers[key] = e
-	setUps = s.onCreate
-	if s.decoding != nil {
-		setUps = append([]func(cache.SharedIndexInformer) error{s.decoding.apply}, setUps...)
+	if s.configuration != nil {
+		setUps = s.configuration.setUps(e.informer)
 	}
 	e.isSetUp = len(setUps) == 0
 	return e, setUps
@@ -139,6 +129,9 @@ func (s *Set[K]) StartWithContext(ctx context.Context) {
 
 	if s.stopping {
 		return
+	}
+	if s.configuration != nil {
+		s.configuration.logUnmatched(ctx)
 	}
 	for _, e := range s.informers {
 		if !e.started {
@@ -309,55 +302,6 @@ func discard(i cache.SharedInformer) {
 	if idle, ok := shell.As[interface{ Discard() }](i); ok {
 		idle.Discard()
 	}
-}
-
-// OnCreate is a method of [Owner].
-func (s *Set[K]) OnCreate(setUp func(cache.SharedIndexInformer) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.tooLate("OnCreate"); err != nil {
-		return err
-	}
-	s.onCreate = append(s.onCreate, setUp)
-	return nil
-}
-
-// tooLate returns an error if the set has informers already: a function that applies to new
-// informers would miss them. The caller holds mu.
-func (s *Set[K]) tooLate(function string) error {
-	for _, e := range s.informers {
-		return fmt.Errorf("the %s has been made already: call %s before the first informer is requested",
-			nameOf(e.informer), function)
-	}
-	return nil
-}
-
-// Tweak is a method of [Owner].
-func (s *Set[K]) Tweak(key any, tweak func(*metav1.ListOptions)) error {
-	k, ok := key.(K)
-	if !ok {
-		return fmt.Errorf("the key of the factory's informers is a %T, not a %T", k, key)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.informers[k]; e != nil {
-		return fmt.Errorf("the %s has been made already: change its options before it is requested",
-			nameOf(e.informer))
-	}
-	s.tweaksMu.Lock()
-	defer s.tweaksMu.Unlock()
-	if s.tweaks == nil {
-		s.tweaks = map[K][]func(*metav1.ListOptions){}
-	}
-	s.tweaks[k] = append(s.tweaks[k], tweak)
-	return nil
-}
-
-func (s *Set[K]) tweaksOf(key any) []func(*metav1.ListOptions) {
-	k, _ := key.(K)
-	s.tweaksMu.Lock()
-	defer s.tweaksMu.Unlock()
-	return s.tweaks[k]
 }
 
 func nameOf(i cache.SharedInformer) string {

@@ -57,7 +57,7 @@ func New(t reflect.Type, opts Options) *Decoder {
 }
 
 // Options choose the fields to keep, and whether objects share values other than strings. They
-// are those of listwatch.DecodingOptions, which documents them. In unstructured objects all names
+// are those of informer.Options, which documents them. In unstructured objects all names
 // are steps of the paths to drop, including the keys of maps.
 type Options struct {
 	Drop         []string
@@ -76,7 +76,7 @@ const (
 
 // ErrTooLarge is the error for an object that exceeds Options.MaxObject.
 var ErrTooLarge = errors.New("object to decode was longer than maximum allowed size, " +
-	"which listwatch.DecodingOptions.MaxObject sets")
+	"which informer.Options.MaxObject sets")
 
 // cut is the tree of the fields to drop, of one struct. A nil cut drops nothing.
 type cut struct {

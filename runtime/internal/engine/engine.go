@@ -33,7 +33,8 @@ type Config[K comparable] struct {
 	// ResyncPeriod is the default for handlers. If it is zero, the informer never
 	// resyncs, whatever period a handler requests.
 	ResyncPeriod time.Duration
-	informer.Tuning
+	// Options are those of [informer.Configure].
+	Options informer.Options
 	// Identifier returns the informer's identity in metrics. It is called when the
 	// informer starts. Without it, or if the identity is not reserved, there are no
 	// metrics.
@@ -128,8 +129,13 @@ func newEngine[K comparable](config Config[K]) *engine[K] {
 	return i
 }
 
-// errStarted is returned by setters that are called too late. The text is client-go's.
-var errStarted = errors.New("informer has already started")
+// errStarted is the [informer.ErrTooLate] of setters. The text is client-go's.
+var errStarted error = startedError{}
+
+type startedError struct{}
+
+func (startedError) Error() string { return "informer has already started" }
+func (startedError) Unwrap() error { return informer.ErrTooLate }
 
 // SetTransform makes the informer pass every object to transform before it is stored, see
 // [informer.Core.SetTransform]. It returns an error after the start.
@@ -214,7 +220,7 @@ func (i *engine[K]) Run(ctx context.Context) {
 			"informer", i.config.Name)
 		return
 	}
-	detector := newMutationDetector(i.config.Subject, i.config.Tuning)
+	detector := newMutationDetector(i.config.Subject, i.config.Options)
 	i.runUntil(ctx, detector)
 	i.readers.Wait()
 	detector.compareLast()

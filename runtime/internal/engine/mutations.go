@@ -23,7 +23,7 @@ import (
 //
 // KUBE_CACHE_MUTATION_DETECTOR=true makes it copy every object, which doubles their
 // memory, and panic when it finds a difference, as with client-go. With
-// informer.Tuning.MutationSample it copies some objects and reports differences, the last ones
+// informer.Options.MutationSample it copies some objects and reports differences, the last ones
 // when the informer has stopped.
 type mutationDetector struct {
 	name string
@@ -54,17 +54,17 @@ const (
 	samplePeriod = 10 * time.Second
 )
 
-func newMutationDetector(name string, tuning informer.Tuning) *mutationDetector {
+func newMutationDetector(name string, options informer.Options) *mutationDetector {
 	if on, _ := strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR")); on {
 		klog.Background().Info("Warning: the mutation detector is on, every cached object is kept twice",
 			"type", name)
 		return &mutationDetector{name: name, every: 1, period: comparePeriod}
 	}
-	if tuning.MutationSample <= 0 {
+	if options.MutationSample <= 0 {
 		return nil
 	}
-	d := &mutationDetector{name: name, every: tuning.MutationSample, period: samplePeriod,
-		report: tuning.OnMutation}
+	d := &mutationDetector{name: name, every: options.MutationSample, period: samplePeriod,
+		report: options.OnMutation}
 	if d.report == nil {
 		d.report = func(original, modified runtime.Object) {
 			utilruntime.HandleErrorWithContext(context.Background(), nil,

@@ -33,8 +33,8 @@ func (i *engine[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics)
 
 		Newest: func() func() { return i.beforeNewest(queue) },
 
-		InitialEventsTimeout: i.config.InitialEventsTimeout,
-		SilenceTimeout:       i.config.SilenceTimeout,
+		InitialEventsTimeout: i.config.Options.InitialEventsTimeout,
+		SilenceTimeout:       i.config.Options.SilenceTimeout,
 	}
 	i.queue = queue
 	if i.selection != nil {

@@ -236,7 +236,7 @@ func (w *writer[K]) try(do func()) (crashed bool) {
 // isRecreation reports whether a change replaced an object by another one of the same
 // name, and is to be reported as a deletion and an addition.
 func (i *engine[K]) isRecreation(c *store.Change[K]) bool {
-	if !i.config.RecreationIsDeletion || c.Type != store.Updated {
+	if !i.config.Options.RecreationIsDeletion || c.Type != store.Updated {
 		return false
 	}
 	before, now := uidOf(c.Old), uidOf(c.Object)

@@ -24,7 +24,7 @@ import (
 func limited(s *server, limiter *listwatch.Limiter) sources.Source {
 	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 		func() sources.Client[*corev1.ConfigMapList] { return s },
-		listwatch.ClientOptions{Client: s, Decoding: listwatch.DecodingOptions{Limiter: limiter}})
+		listwatch.ClientOptions{Client: s, Limiter: limiter})
 }
 
 // halting is a source whose streams wait for a slot of a limiter before each event, as other streams wait for

@@ -56,7 +56,7 @@ type built struct {
 	// set is nil unless the informer combines those of a set of namespaces.
 	set namespaceSet
 	// tuning is the part of the options' tuning that the informer heeds.
-	tuning informer.Tuning
+	tuning informer.Options
 }
 
 // namespaceSet is a set of namespaces that may change.

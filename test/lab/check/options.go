@@ -39,7 +39,7 @@ type options struct {
 	keepUnchanged bool
 	shareValues   bool
 	limited       bool // it shares the world's limiter
-	tuning        informer.Tuning
+	tuning        informer.Options
 }
 
 func drawOptions(r *rand.Rand, kinds int) options {
@@ -95,7 +95,9 @@ func (o options) String() string {
 			fmt.Fprintf(&b, ", %s", flag.name)
 		}
 	}
-	fmt.Fprintf(&b, ", resync %v, %+v", o.resync, o.tuning)
+	fmt.Fprintf(&b, ", resync %v, silence %v, initial events %v, recreation %v, mutations %d", o.resync,
+		o.tuning.SilenceTimeout, o.tuning.InitialEventsTimeout, o.tuning.RecreationIsDeletion,
+		o.tuning.MutationSample)
 	return b.String()
 }
 

@@ -18,7 +18,6 @@ import (
 	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/lister"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/test/lab/cluster"
 )
 
@@ -104,12 +103,14 @@ func (of[T, L]) handle(
 	return i.AddEventHandlerWithOptions(untypedObserver{h}, theirs)
 }
 
-func (w *world) decoding(o options) listwatch.DecodingOptions {
-	d := listwatch.DecodingOptions{Off: o.off, KeepUnchanged: o.keepUnchanged, ShareValues: o.shareValues}
+// configuration returns the options with which informers of ours are configured.
+func (w *world) configuration(o options) informer.Options {
+	c := o.tuning
+	c.NoStreams, c.KeepUnchanged, c.ShareValues = o.off, o.keepUnchanged, o.shareValues
 	if o.limited {
-		d.Limiter = w.limiter
+		c.Limiter = w.limiter
 	}
-	return d
+	return c
 }
 
 // constructed makes an informer by the constructor that generated code calls.
@@ -128,30 +129,21 @@ func (t of[T, L]) constructed(
 		Client: clientset, Resource: k.GroupVersionResource, Namespace: o.namespace, ResyncPeriod: o.resync,
 		Indexers: indexers(), TweakListOptions: o.tweak,
 	})
-	if err := informer.Configure(i, o.tuning); err != nil {
-		return nil, err
-	}
-	return t.alone(i), informer.SetDecoding(i, w.decoding(o))
+	return t.alone(i), informer.Configure(i, w.configuration(o))
 }
 
 // factoryFor returns a factory of informers with the options.
 func (t of[T, L]) factoryFor(w *world, o options) (*factory.Factory, error) {
 	f := factory.New(o.resync)
-	if err := factory.SetDecoding(f, w.decoding(o)); err != nil {
-		return nil, err
-	}
-	if err := factory.OnCreate(f, func(i cache.SharedIndexInformer) error {
+	c := w.configuration(o)
+	c.TweakListOptions = o.tweak
+	c.OnCreate = func(i cache.SharedIndexInformer) error {
 		// A factory's informers already have the index of namespaces.
 		more := indexers()
 		delete(more, cache.NamespaceIndex)
-		if err := i.AddIndexers(more); err != nil {
-			return err
-		}
-		return informer.Configure(i, o.tuning)
-	}); err != nil {
-		return nil, err
+		return i.AddIndexers(more)
 	}
-	return f, factory.TweakListOptions(f, example[T](), o.tweak)
+	return f, factory.Configure(f, c)
 }
 
 // ofFactory makes an informer by a factory. Its stop releases it.

@@ -98,7 +98,7 @@ func faced(
 		for n := range several {
 			w.put(n)
 		}
-		w.watch(options{protobuf: protobuf, noWatchList: kind != fault.WatchList, tuning: informer.Tuning{
+		w.watch(options{protobuf: protobuf, noWatchList: kind != fault.WatchList, tuning: informer.Options{
 			SilenceTimeout: 90 * time.Second, InitialEventsTimeout: 10 * time.Second}}, 0)
 		bubble.Advance(aMoment)
 		for n := range 5 * several {

@@ -61,7 +61,7 @@ const (
 
 // Bound is how long an informer with this tuning may take, from [Proxy.Calm], until it has what the server
 // has and follows its changes. For a fault of class Wrong the time counts from [Proxy.Expire].
-func (f Fault) Bound(t informer.Tuning) time.Duration {
+func (f Fault) Bound(t informer.Options) time.Duration {
 	bound := longestBackOff
 	if f.Silence {
 		bound += orWatchTimeout(t.SilenceTimeout)

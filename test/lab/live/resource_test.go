@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"k8s.io/client-go/kubernetes/scheme"
+
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	shopscheme "github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 	ourcache "github.com/kubewright/kubewright/runtime/cache"
@@ -26,7 +28,6 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/test/e2e/record"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // implementation is a way to make informers.
@@ -42,7 +43,7 @@ const (
 type options struct {
 	namespace, labels string
 	watchList         bool
-	tuning            informer.Tuning
+	tuning            informer.Options
 }
 
 func (o options) tweak(opts *metav1.ListOptions) { opts.LabelSelector = o.labels }

@@ -22,7 +22,7 @@ type cluster struct {
 }
 
 // tuning is the tuning of our informers in all trials.
-var tuning = informer.Tuning{SilenceTimeout: 5 * time.Second, InitialEventsTimeout: 5 * time.Second}
+var tuning = informer.Options{SilenceTimeout: 5 * time.Second, InitialEventsTimeout: 5 * time.Second}
 
 // trial is an informer behind a proxy with a plan, while objects change.
 type trial struct {

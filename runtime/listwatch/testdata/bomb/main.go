@@ -70,7 +70,7 @@ func fail(err error) {
 }
 
 func newSource(kind string, config *rest.Config, maxObject int) (sources.Source, error) {
-	decoding := listwatch.DecodingOptions{MaxObject: maxObject}
+	decoding := sources.Decoding{MaxObject: maxObject}
 	if kind == "unstructured" {
 		config.Wrap(listwatch.Wrap)
 		resources, err := dynamic.NewForConfig(config)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	factories "github.com/kubewright/kubewright/runtime/gen/factory"
 	informers "github.com/kubewright/kubewright/runtime/gen/informer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
@@ -55,13 +54,13 @@ type Scope struct {
 	TweakListOptions TweakListOptionsFunc
 }
 
-// options are those of a factory's informer of obj's type.
-func (s Scope) options(obj runtime.Object, resyncPeriod time.Duration) InformerOptions {
+// options are those of a factory's informers.
+func (s Scope) options(resyncPeriod time.Duration) InformerOptions {
 	return InformerOptions{
 		ResyncPeriod:     resyncPeriod,
 		Indexers:         cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc},
 		InformerName:     s.Factory.InformerName(),
-		TweakListOptions: factories.TweaksOf(s.Factory, obj, s.TweakListOptions),
+		TweakListOptions: s.TweakListOptions,
 	}
 }
 
@@ -70,7 +69,7 @@ func (s Scope) options(obj runtime.Object, resyncPeriod time.Duration) InformerO
 func (s Scope) Shared(obj runtime.Object, newInformer func(versioned.Interface, InformerOptions) cache.SharedIndexInformer) func() cache.SharedIndexInformer {
 	return func() cache.SharedIndexInformer {
 		return s.Factory.InformerFor(obj, func(client versioned.Interface, resyncPeriod time.Duration) cache.SharedIndexInformer {
-			return newInformer(client, s.options(obj, resyncPeriod))
+			return newInformer(client, s.options(resyncPeriod))
 		})
 	}
 }

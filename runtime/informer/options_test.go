@@ -39,7 +39,7 @@ func TestRecreation(t *testing.T) {
 				}
 				i := s.ours(gen.Options{})
 				if err := informer.Configure(
-					i, informer.Tuning{RecreationIsDeletion: test.asked},
+					i, informer.Options{RecreationIsDeletion: test.asked},
 				); err != nil {
 					t.Fatal(err)
 				}
@@ -60,14 +60,14 @@ func TestRecreation(t *testing.T) {
 					t.Errorf("asked for %v, coalesced %v: %q", test.asked, coalesce, calls)
 				}
 				stop()
-				if err := informer.Configure(i, informer.Tuning{}); err == nil {
+				if err := informer.Configure(i, informer.Options{}); err == nil {
 					t.Error("tuned an informer that has run")
 				}
 			})
 		}
 	}
 	if err := informer.Configure(
-		newServer().theirs(gen.Options{}), informer.Tuning{},
+		newServer().theirs(gen.Options{}), informer.Options{},
 	); !errors.Is(err, informer.ErrUnsupportedInformer) {
 		t.Errorf("client-go's: %v", err)
 	}
