@@ -110,7 +110,14 @@ func (r *run) settle(changes *generators.Changes) error {
 			return err
 		}
 	}
-	return notCurrentError{r.cmd.Name(), len(changes.Changed), len(changes.Stale), len(changes.LineEnds)}
+	command := "kubewright generate"
+	if prune, _ := r.cmd.Flags().GetBool("prune"); prune {
+		command += " --prune"
+	}
+	if r.cmd.Name() == "import" {
+		command = "kubewright import without --check"
+	}
+	return notCurrentError{command, len(changes.Changed), len(changes.Stale), len(changes.LineEnds)}
 }
 
 func (r *run) write(changes *generators.Changes) error {
@@ -174,7 +181,7 @@ func (r *run) summary() {
 // notCurrentError is the result of a check that found something to change. changed includes the lineEnds
 // files that differ in their line ends only.
 type notCurrentError struct {
-	command                  string
+	remedy                   string // the command that makes it current
 	changed, stale, lineEnds int
 }
 
@@ -184,11 +191,7 @@ func (e notCurrentError) Error() string {
 	if e.lineEnds > 0 {
 		fmt.Fprintf(&text, " (line ends only: %d)", e.lineEnds)
 	}
-	remedy := "kubewright generate"
-	if e.command == "import" {
-		remedy = "kubewright import without --check"
-	}
-	fmt.Fprintf(&text, ", %d stale; run %s", e.stale, remedy)
+	fmt.Fprintf(&text, ", %d stale; run %s", e.stale, e.remedy)
 	if e.lineEnds > 0 {
 		text.WriteString(`, and keep git from converting line ends: "*.go text eol=lf" in .gitattributes`)
 	}

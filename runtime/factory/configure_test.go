@@ -37,12 +37,12 @@ func TestConfigure(t *testing.T) {
 		options []informer.Options
 		left    string // the fields
 	}{
-		"nothing":             {nil, both},
-		"the zero value":      {[]informer.Options{{}}, both},
-		"drop":                {[]informer.Options{drop(managedFields)}, data},
-		"drop both":           {[]informer.Options{drop(managedFields, data)}, ""},
-		"the last call":       {[]informer.Options{drop(managedFields), drop(data)}, managedFields},
-		"metadata":            {[]informer.Options{{MetadataOnly: true}}, managedFields},
+		"nothing":        {nil, both},
+		"the zero value": {[]informer.Options{{}}, both},
+		"drop":           {[]informer.Options{drop(managedFields)}, data},
+		"drop both":      {[]informer.Options{drop(managedFields, data)}, ""},
+		"the last call":  {[]informer.Options{drop(managedFields), drop(data)}, managedFields},
+		"metadata":       {[]informer.Options{{MetadataOnly: true}}, managedFields},
 		"an override": {
 			[]informer.Options{overridden(drop(managedFields), drop(data), "configmaps")}, managedFields,
 		},

@@ -137,8 +137,8 @@ func (c Core[T]) AddEventHandler(
 
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an
 // error and adds none if a name is taken or a function is nil. The functions compute the values of an object:
-// none, one or several. They must be deterministic and safe for concurrent use, and must not call the
-// informer.
+// none, one or several. They must be deterministic and safe for concurrent use. They may read the cache, but
+// must not write to it, or add handlers or indexes.
 func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
 	untyped := make(map[string]func(any) []string, len(indexes))
 	for name, values := range indexes {

@@ -26,7 +26,7 @@ var errNoFunction = errors.New("the function is nil")
 // isNil reports whether an informer, or the one inside a typed informer, is nil.
 func isNil(i cache.SharedInformer) bool { return shell.Innermost(i) == nil }
 
-// unsupported returns the error for an informer that isn't one of this package.
+// unsupported returns the error for an informer that isn't one of this module.
 func unsupported(i cache.SharedInformer) error {
 	if isNil(i) {
 		return errNil

@@ -38,7 +38,7 @@ type HandlerOptions struct {
 
 // AddEventHandler is i.AddEventHandlerWithOptions with the options of this package. Like
 // the method, it returns an error if the handler is nil. The error is
-// [ErrUnsupportedInformer] if i is not an informer of this package. It is safe for
+// [ErrUnsupportedInformer] if i is not an informer of this module. It is safe for
 // concurrent use.
 func AddEventHandler(
 	i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions,

@@ -2,6 +2,7 @@ package informer_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/lister"
 )
 
 // must returns the first result of a function. It fails the test if the second, an error, isn't nil.
@@ -262,5 +264,55 @@ func TestSubject(t *testing.T) {
 		if got := i.HasSyncedChecker().Name(); got != "SharedIndexInformer "+strings.TrimSuffix(want, " (named)") {
 			t.Errorf("the sync is called %q, want the name %q", got, want)
 		}
+	}
+}
+
+// removesItself is a handler that removes itself in OnDelete.
+type removesItself struct {
+	informer     cache.SharedIndexInformer
+	registration cache.ResourceEventHandlerRegistration
+	calls        []string
+}
+
+func (h *removesItself) OnAdd(any, bool)   { h.calls = append(h.calls, "add") }
+func (h *removesItself) OnUpdate(any, any) { h.calls = append(h.calls, "update") }
+
+func (h *removesItself) OnDelete(any) {
+	h.calls = append(h.calls, "delete")
+	_ = h.informer.RemoveEventHandler(h.registration)
+}
+
+// TestRemovalInRecreation checks that a handler that removes itself at the deletion of an object that was
+// created again isn't called for the addition.
+func TestRemovalInRecreation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		s.objects["a"].UID = "1"
+		i := s.ours(gen.Options{})
+		if err := informer.Configure(i, informer.Options{RecreationIsDeletion: true}); err != nil {
+			t.Fatal(err)
+		}
+		h := &removesItself{informer: i}
+		h.registration = must[cache.ResourceEventHandlerRegistration](t)(i.AddEventHandler(h))
+		stop := run(i)
+		defer stop()
+		synctest.Wait()
+		s.forget(func() {
+			s.put("a")
+			s.objects["a"].UID = "2"
+		})
+		bubble.Advance(time.Minute)
+		if want := []string{"add", "delete"}; !slices.Equal(h.calls, want) {
+			t.Errorf("calls %q, want %q", h.calls, want)
+		}
+	})
+}
+
+// TestNoIndexIsOneError checks that an indexer's error for a missing index is a *lister.NoIndexError.
+func TestNoIndexIsOneError(t *testing.T) {
+	_, err := newServer().ours(gen.Options{}).GetIndexer().ByIndex("none", "x")
+	if missing := (*lister.NoIndexError)(nil); !errors.As(err, &missing) || missing.Name != "none" {
+		t.Errorf("error %v", err)
 	}
 }

@@ -87,10 +87,10 @@ type HandlerStatus struct {
 	Panics  int
 }
 
-// reporter is an informer that has a Status, like those of this package.
+// reporter is an informer that has a Status, like those of this module.
 type reporter interface{ Status() Status }
 
-// StatusOf returns the state of any informer. If it is not an informer of this package, ok is false and s has
+// StatusOf returns the state of any informer. If it is not an informer of this module, ok is false and s has
 // only Name, Synced and whether it has stopped; if it can't be told, because this version of client-go hides
 // the informer inside its typed one, also Reading.NotStreamed. For a nil informer, ok is false and LastError
 // is set. It is safe for concurrent use.

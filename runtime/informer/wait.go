@@ -100,7 +100,7 @@ func logNotStarted(ctx context.Context, informers []cache.SharedInformer) {
 	}
 }
 
-// observable is the part of this package's informers that WaitForSyncOr uses.
+// observable is the part of this module's informers that WaitForSyncOr uses.
 type observable interface {
 	reporter
 	// Progress returns two channels: failed is closed at the next failure, stopped

@@ -38,8 +38,7 @@ type ClientOptions struct {
 
 // FromClient returns a source over a typed client whose objects are of type t, a pointer,
 // and whose lists are of type L. The source calls resource for each list and each watch, and
-// not earlier: a caller that never lists needs no working client. Outside of this module, the type of a
-// client is sources.Client[L].
+// not earlier: a caller that never lists needs no working client.
 //
 // Only the conversion of the client is compiled for each L, in the package that calls
 // FromClient.

@@ -79,17 +79,14 @@ func Example_docsSharding() {
 	run := func(
 		config *rest.Config, namespace, podName string, reconciler reconcile.Reconciler,
 	) (manager.Manager, error) {
+		leases := coordination.NewForConfigOrDie(config).Leases(namespace) // not by way of the transport
 		config.Wrap(sharding.Transport)
 		mgr, err := manager.New(config, manager.Options{NewCache: kwctrl.New(kwctrl.Options{}).NewCache})
 		if err != nil {
 			return nil, err
 		}
-		clients, err := coordination.NewForConfig(config)
-		if err != nil {
-			return nil, err
-		}
 		shards, err := kwsharding.Shard[reconcile.Request](mgr, sharding.Config{
-			Leases:   clients.Leases(namespace),
+			Leases:   leases,
 			Group:    "bakery-controller",
 			Identity: podName,
 		}, &batchv1.CronJob{}, &batchv1.Job{})

@@ -80,7 +80,7 @@ func (c *coalescer[K]) OnDelete(gone deletion[K]) {
 		switch {
 		case unknown && !m.deleted:
 			c.unlink(m)
-		case !unknown:
+		case !unknown, m.gone.Released && !gone.Released:
 			m.deleted, m.gone = true, gone
 		}
 	})

@@ -53,7 +53,8 @@
 // of the indexer's functions.
 //
 // No lock that a method takes is held while a handler, a transform, a tweak of list options, a watch error
-// handler or OnMutation runs, so all of these may call the informer. Index functions may read the cache, but
+// handler or OnMutation runs, so all of these may call the informer. The logger of a handler's options may
+// not: it is called while the handler joins. Index functions may read the cache, but
 // must not write to it, or add handlers or indexes.
 //
 // # Types

@@ -95,7 +95,8 @@ type engine[K comparable] struct {
 	// failures announces failed lists and watches to WaitForSyncOr.
 	failures broadcast
 
-	// mu is held for short sections only: nothing is called or waited for under it.
+	// mu is held for short sections only. Under it, only the source, the reader, the selection and a handler's
+	// logger are called, and nothing is waited for.
 	mu               sync.Mutex
 	started, stopped bool
 	// leaving are registrations that were removed while their handlers were called.

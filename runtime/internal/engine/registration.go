@@ -379,9 +379,13 @@ func (r *registration[K]) deliverBulk(b *batch[K]) bool {
 
 // recreate reports a missed deletion and the addition of the object that replaced
 // the deleted one. It reports the addition even if the handler panics at the
-// deletion.
+// deletion, but not if the handler is removed meanwhile.
 func (r *registration[K]) recreate(gone, obj any) {
-	defer r.handler.OnAdd(obj, false)
+	defer func() {
+		if !r.removed.Load() {
+			r.handler.OnAdd(obj, false)
+		}
+	}()
 	r.miss(gone)
 }
 

@@ -46,16 +46,13 @@ func (w *writer[K]) stageRest(staged *transforms.List[K], in func(any) bool) {
 	renamed := staged.Names.Changed() || w.names.Changed()
 	var own []K
 	kept := map[K]bool{}
+	var origins map[K]K
 	if renamed {
 		own = staged.Keys()
+		origins = w.names.Origins()
 	}
 	for c := range w.informer.store.Snapshot().Changes() {
-		if in(c.Object) {
-			continue
-		}
-		// A staged object of the same name means that one of the two has been deleted. Without versions it is
-		// the stored one, since lists are of the newest state.
-		if _, version, ok := staged.Lookup(c.Key); ok && !isEarlier(version, c.Version) {
+		if in(c.Object) || isReplaced(staged, c, origins) {
 			continue
 		}
 		staged.Set(c.Key, c.Object, c.Version)
@@ -64,6 +61,32 @@ func (w *writer[K]) stageRest(staged *transforms.List[K], in func(any) bool) {
 		}
 	}
 	staged.Names.Merge(&w.names, kept, own)
+}
+
+// isReplaced reports whether a staged object takes the place of a stored one that isn't of the list: one of
+// the same name, or one that a transform gave the same key. That means that one of the two has been deleted:
+// without versions the stored one, since lists are of the newest state, else the earlier one. isReplaced
+// removes the staged one if it is the earlier. origins are the server's keys of stored objects, nil if no key
+// was changed.
+func isReplaced[K comparable](staged *transforms.List[K], stored store.Change[K], origins map[K]K) bool {
+	keys := []K{stored.Key}
+	from, ok := origins[stored.Key]
+	if !ok {
+		from = stored.Key
+	}
+	if key, ok := staged.Names.Of(from); ok && key != stored.Key {
+		keys = append(keys, key)
+	}
+	for _, key := range keys {
+		_, version, ok := staged.Lookup(key)
+		if ok && !isEarlier(version, stored.Version) {
+			return true
+		}
+		if ok {
+			staged.Delete(key)
+		}
+	}
+	return false
 }
 
 // isEarlier reports whether version a is before b.
@@ -80,16 +103,16 @@ func (w *writer[K]) commit(
 	w.step(func() {
 		changes := staged.Commit(resourceVersion)
 		committed, w.names = true, staged.Names
+		all, length := changes.All(), changes.Len()
+		if in != nil {
+			all, length = changesIn(all, in)
+		}
 		if w.detector != nil {
-			for c := range changes.All() {
+			for c := range all {
 				if c.Type != store.Deleted {
 					w.detector.add(c.Object)
 				}
 			}
-		}
-		all, length := changes.All(), changes.Len()
-		if in != nil {
-			all, length = changesIn(all, in)
 		}
 		initial := !w.synced
 		completes := initial && in == nil
@@ -105,17 +128,14 @@ func (w *writer[K]) commit(
 	return committed
 }
 
-// changesIn returns the changes of objects for which in returns true, and their number.
+// changesIn returns the changes of objects for which in returns true, all deletions, and their number. What a
+// list deletes is of its part, or was replaced by an object of the list.
 func changesIn[K comparable](
 	all iter.Seq[store.Change[K]], in func(any) bool,
 ) (iter.Seq[store.Change[K]], int) {
 	some := func(yield func(store.Change[K]) bool) {
 		for c := range all {
-			object := c.Object
-			if c.Type == store.Deleted {
-				object = c.Old
-			}
-			if in(object) && !yield(c) {
+			if (c.Type == store.Deleted || in(c.Object)) && !yield(c) {
 				return
 			}
 		}

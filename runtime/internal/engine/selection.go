@@ -14,14 +14,17 @@ import (
 // the informer runs. The engine has no idea of what the part is: the reader of the selection lists and
 // watches, and says by predicates on stored objects what a list replaces and what leaves the cache.
 //
-// An informer has one selection at most, which Select sets before the start. These are all places of the
-// engine that know of it:
+// An informer has one selection at most, which Select sets before the start. These places of the engine know
+// of it:
 //
 //   - [Selection]'s reader runs in place of a [reflector.Reflector], and fills the queue through a [Sink].
 //   - The writer releases objects, and replaces those for which a predicate is true. For other informers the
 //     predicate is nil, which means all objects.
 //   - The first list doesn't complete the informer's sync: Sink.Complete does.
-//   - Waits for a version end at once while nothing is selected.
+//   - Changes of several streams are applied by [Sink]'s rules, and with a pinned version of the store.
+//   - Its Transform takes the place of the informer's, and lists never keep objects of the cache undecoded.
+//   - Handlers and logs of changes know released objects, which left the cache without being deleted.
+//   - Waits for a version and for own writes end at once while nothing is selected.
 //
 // A reader that lets only some objects be decoded passes a function to [sources.WithWanted].
 type Selection interface {
@@ -48,7 +51,8 @@ type Reader interface {
 // one call at a time of the other methods, and of what Prepare returns. None of them blocks.
 type Sink interface {
 	// Prepare takes a change of an object: Added, Modified or Deleted. It transforms the object, so it must be
-	// called without locks. What it returns applies the change, and is nil if there is nothing to apply.
+	// called without locks. What it returns applies the change, and is nil if there is nothing to apply. Both
+	// results may be set: the deletion of an object for whose last state the transform failed is applied.
 	//
 	// Changes that come from several streams, with an order within each stream only, are applied with a
 	// function that reports whether a stored object came from the change's stream. An object of the same name
@@ -77,8 +81,9 @@ type Staging interface {
 	Update(obj any, resourceVersion string) error
 	Remove(obj any) error
 	// Commit makes the staged objects the only ones in the cache for which in returns true, and drops staged
-	// objects for which it returns false. resourceVersion is the version of the cache afterwards. stored is
-	// called when the objects are in the cache.
+	// objects for which it returns false. in must always return the same for an object: it is also called
+	// later, concurrently, when handlers read the change. resourceVersion is the version of the cache
+	// afterwards. stored is called when the objects are in the cache.
 	Commit(in func(obj any) bool, resourceVersion string, stored func())
 	Discard()
 }
@@ -86,19 +91,16 @@ type Staging interface {
 // Select sets the informer's selection, and returns the source from which the informer reads. It returns an
 // error if the informer has started or has a selection.
 func (s *shared[K]) Select(selection Selection) (sources.Source, error) {
-	i := s.core
+	i, taken := s.core, false
 	err := i.beforeStart(func() {
-		if i.selection == nil {
+		if taken = i.selection != nil; !taken {
 			i.selection = selection
 		}
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case i.selection != selection:
-		return nil, errSelection
+	if err == nil && taken {
+		err = errSelection
 	}
-	return i.config.Source, nil
+	return i.config.Source, err
 }
 
 // WaitUntil waits until met returns true or an error, which it returns. If ctx ends first, it returns the

@@ -53,7 +53,10 @@ func (s selectionSink[K]) Pin(pinned bool) {
 }
 
 func (s selectionSink[K]) Release(kept func(stored any) bool) {
-	s.call(func(w *writer[K]) { w.release(kept) })
+	s.call(func(w *writer[K]) {
+		w.release(kept)
+		w.announceVersion() // Perhaps nothing is selected any more, and nothing was stored.
+	})
 }
 
 func (s selectionSink[K]) Complete() {

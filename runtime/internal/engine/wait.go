@@ -30,7 +30,7 @@ func (i *engine[K]) waitForVersion(ctx context.Context, resourceVersion string, 
 		return fmt.Errorf("wait for version %q: %w", resourceVersion, err)
 	}
 	return i.waitUntil(ctx, func() (bool, error) {
-		if err := valid(); err != nil || i.selection != nil && i.selection.IsEmpty() {
+		if err := valid(); err != nil || i.selectsNothing() {
 			return true, err
 		}
 		met, err := isAtLeast(i.store.ResourceVersion(), resourceVersion)
@@ -40,6 +40,9 @@ func (i *engine[K]) waitForVersion(ctx context.Context, resourceVersion string, 
 		return met, nil
 	})
 }
+
+// selectsNothing reports whether the informer has a selection of no objects.
+func (i *engine[K]) selectsNothing() bool { return i.selection != nil && i.selection.IsEmpty() }
 
 // isAtLeast reports whether a store at version at, "" if it has none, shows version wanted.
 func isAtLeast(at, wanted string) (bool, error) {
@@ -186,7 +189,7 @@ func (i *engine[K]) waitForDeletions(
 		return nil
 	}
 	return i.waitUntil(ctx, func() (bool, error) {
-		if err := valid(); err != nil {
+		if err := valid(); err != nil || i.selectsNothing() {
 			return true, err
 		}
 		for len(deletions) > 0 && i.shows(deletions[0]) {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/internal/store"
+	"github.com/kubewright/kubewright/runtime/lister"
 )
 
 // ByIndex returns the objects that have value in the named index.
@@ -21,7 +22,7 @@ func (x *Indexer[K]) Index(name string, obj any) ([]any, error) {
 	function, ok := x.indexers[name]
 	x.mu.RUnlock()
 	if !ok {
-		return nil, &store.NoIndexError{Name: name}
+		return nil, &lister.NoIndexError{Name: name}
 	}
 	values, err := function(obj)
 	if err != nil {

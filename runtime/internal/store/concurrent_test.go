@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/runtime/lister"
 )
 
 // account is one of several accounts, whose sum no change may alter.
@@ -220,14 +222,14 @@ func TestIterationAllocatesNothingPerObject(t *testing.T) {
 
 func TestUnknownIndex(t *testing.T) {
 	s := newBank()
-	var missing *NoIndexError
+	var missing *lister.NoIndexError
 	if _, err := s.ByIndex("none", "1"); !errors.As(err, &missing) || missing.Name != "none" {
 		t.Errorf("ByIndex: %v", err)
 	}
 	if _, err := s.IndexKeys("none", "1"); !errors.As(err, &missing) {
 		t.Errorf("IndexKeys: %v", err)
 	}
-	if err := (&NoIndexError{Name: "none"}); err.Error() != "Index with name none does not exist" {
+	if err := (&lister.NoIndexError{Name: "none"}); err.Error() != "Index with name none does not exist" {
 		t.Error(err)
 	}
 	if values := s.IndexValues("none"); values != nil || s.HasIndex("none") || !s.HasIndex("bank") {

@@ -1,5 +1,7 @@
 package store
 
+import "github.com/kubewright/kubewright/runtime/lister"
+
 // generation is everything that a store holds between two replacements. It
 // isn't safe for concurrent use, except for pages.snapshot.
 type generation[K comparable] struct {
@@ -138,7 +140,7 @@ func (g *generation[K]) named(name string) (*index, error) {
 			return x, nil
 		}
 	}
-	return nil, &NoIndexError{Name: name}
+	return nil, &lister.NoIndexError{Name: name}
 }
 
 // additional holds indexes that a generation doesn't have yet.

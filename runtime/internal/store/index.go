@@ -11,12 +11,6 @@ import (
 // While it runs, other writers wait, and readers don't.
 type IndexFunc = func(any) []string
 
-// NoIndexError is the error for an index that a store doesn't have.
-type NoIndexError struct{ Name string }
-
-// Error returns the text that client-go's stores use.
-func (e *NoIndexError) Error() string { return "Index with name " + e.Name + " does not exist" }
-
 // LabelIndex is the name of the index of objects by the value of a label. Lists
 // by labels use it if it exists.
 func LabelIndex(label string) string { return "label:" + label }

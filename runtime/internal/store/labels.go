@@ -57,7 +57,7 @@ func (s Snapshot[K]) Labeled(wanted []LabelValues) iter.Seq[[]any] {
 }
 
 // LabeledByIndex returns the objects that have a value in the named index and may have
-// all wanted labels, see Labeled. The error is a *NoIndexError.
+// all wanted labels, see Labeled. The error is a *[lister.NoIndexError].
 func (s *Store[K]) LabeledByIndex(name, value string, wanted []LabelValues) (found []any, err error) {
 	if len(wanted) == 0 || s.Len() < pageSize {
 		return s.ByIndex(name, value)

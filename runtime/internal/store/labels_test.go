@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubewright/kubewright/runtime/lister"
 )
 
 // wants are requirements: one label or several, present or not, with values that objects have and others.
@@ -129,7 +131,7 @@ func TestLabeledWithoutLabels(t *testing.T) {
 		}
 	}
 	if _, err := s.LabeledByIndex("none", "all", wants[1]); err == nil ||
-		err.Error() != (&NoIndexError{"none"}).Error() {
+		err.Error() != (&lister.NoIndexError{Name: "none"}).Error() {
 		t.Error(err)
 	}
 }

@@ -112,7 +112,7 @@ func (s *Store[K]) HasValue(name string, object any, value string) bool {
 }
 
 // ByIndex returns the objects that have one of values in the named index, each
-// once and in no particular order. The error is a *NoIndexError.
+// once and in no particular order. The error is a *[lister.NoIndexError].
 func (s *Store[K]) ByIndex(name string, values ...string) ([]any, error) {
 	return match(s, name, objectsOf, values)
 }

@@ -80,3 +80,16 @@ func (n *Names[K]) Merge(other *Names[K], keys map[K]bool, own []K) {
 		}
 	}
 }
+
+// Origins returns the keys of the server's objects by the keys under which they are stored. It is nil if no
+// key was ever changed.
+func (n *Names[K]) Origins() map[K]K {
+	if n.stored == nil {
+		return nil
+	}
+	origins := make(map[K]K, len(n.stored))
+	for from, key := range n.stored {
+		origins[key] = from
+	}
+	return origins
+}

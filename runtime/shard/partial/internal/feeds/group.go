@@ -108,13 +108,6 @@ func (g *Group) release(removed shard.Ranges) {
 	g.sink.Release(g.in(g.wanted))
 }
 
-// Ranges returns the ranges that were set, and those of them whose objects are in the sink.
-func (g *Group) Ranges() (wanted, held shard.Ranges) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.wanted, g.held
-}
-
 // Run reads until ctx is done, and returns when everything that it started has ended.
 func (g *Group) Run(ctx context.Context) {
 	g.begin(ctx)
