@@ -25,7 +25,7 @@ nightly: ## make test without -short: planted bugs, long models, kube-apiserver;
 	@go test -race -timeout 3h ./runtime/internal/conformance -run '^TestModel$$' -model.seeds 1000
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
 	@go test -timeout 3h ./generators -run '^(TestNames|TestSameBytes)$$' -names 2000 -names-seed 0 -orders 500
-	@cd test/crds && go test -timeout 3h . -modules 0
+	@cd generators/crdtest && go test -timeout 3h . -modules 0
 	@go test -timeout 3h ./sharding -run '^(TestModel|TestPlan)$$' -sharding.seeds 310 -sharding.steps 340 -sharding.plans 300
 	@$(MAKE) --no-print-directory fuzz
 	@cd test/lab && go test -count=1 -timeout 2h ./load -lab.full

@@ -4,8 +4,8 @@ import (
 	"go/token"
 	"slices"
 
-	"github.com/kubewright/kubewright/generators/marker"
-	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/internal/marker"
+	"github.com/kubewright/kubewright/generators/internal/model"
 )
 
 // applyChecker reports fields with which an apply configuration wouldn't compile. Upstream's doesn't either.

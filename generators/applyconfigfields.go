@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // applyWriter builds the parts of a view that follow from the fields of the type.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/schema"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/schema"
 )
 
 // deriver derives a schema from Go types by the rules of openapi-gen (package

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/internal/model"
 )
 
 // Config is the configuration of a run: its input and its output. A generator runs if its

@@ -1,6 +1,6 @@
 package generators
 
-import "github.com/kubewright/kubewright/generators/model"
+import "github.com/kubewright/kubewright/generators/internal/model"
 
 // copyWriter writes the statements of a DeepCopyInto. Its nested code shadows in and out, so that the
 // same statements are right at each depth.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubewright/kubewright/generators/marker"
+	"github.com/kubewright/kubewright/generators/internal/marker"
 )
 
 // HelpError returns an error if -h is followed by a file, otherwise nil. In code-generator up to

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/internal/model"
 )
 
 // A flag that a compatible command and kubewright share is declared once, by the options

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubewright/kubewright/generators/output"
+	"github.com/kubewright/kubewright/generators/internal/output"
 )
 
 // generatorNames are the generators whose output shares trees.

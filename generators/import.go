@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubewright/kubewright/generators/crd"
-	"github.com/kubewright/kubewright/generators/output"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/crd"
+	"github.com/kubewright/kubewright/generators/internal/output"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // importName is in the generated line of imported types.

@@ -5,8 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // importNames names the imports of a file as gengo does: by the end of the path, as short as

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kubewright/kubewright/generators/crd"
-	"github.com/kubewright/kubewright/generators/marker"
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/output"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/crd"
+	"github.com/kubewright/kubewright/generators/internal/marker"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/output"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // importPlaces are the folders of groups below the folder of an import.

@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/kubewright/kubewright/generators/crd"
-	"github.com/kubewright/kubewright/generators/output"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/crd"
+	"github.com/kubewright/kubewright/generators/internal/output"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // registerFile is the file for the registration of imported types, which kubewright generate makes unless a

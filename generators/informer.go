@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // informerGenName is the name of upstream's binary, as in the generated line.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubewright/kubewright/generators/crd"
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/output"
+	"github.com/kubewright/kubewright/generators/internal/crd"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/output"
 )
 
 // Init is the configuration of kubewright init, which begins an API of one kind, or adds a kind or a version

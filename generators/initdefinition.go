@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/crd"
+	"github.com/kubewright/kubewright/generators/internal/crd"
 )
 
 // minimalDefinition is the CustomResourceDefinition of a new kind, without a schema for spec and status.

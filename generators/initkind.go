@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/crd"
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/output"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/crd"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/output"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // follow takes the resource and the scope from the other version of the kind. resource is the value of the

@@ -17,8 +17,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/version"
 
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/output"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/output"
 )
 
 // kindSource is a kind in the newest of its group's versions that have it.

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/marker"
-	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/internal/marker"
+	"github.com/kubewright/kubewright/generators/internal/model"
 )
 
 // unimportable reports API packages that Go doesn't let the generated ones import: what is in a folder named

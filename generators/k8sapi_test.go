@@ -16,8 +16,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/render"
 	"github.com/kubewright/kubewright/templates"
 )
 

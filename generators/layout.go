@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/output"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/output"
 )
 
 // Layout is the configuration of all generators at once, as the command kubewright takes

@@ -3,8 +3,8 @@ package generators
 import (
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // listerGenName is the name of upstream's binary, as in the generated line.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/marker"
-	"github.com/kubewright/kubewright/generators/model"
+	"github.com/kubewright/kubewright/generators/internal/marker"
+	"github.com/kubewright/kubewright/generators/internal/model"
 )
 
 // A stale file is removed if its source is gone: the API package, or the type, tag or flag. It is

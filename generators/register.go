@@ -1,8 +1,8 @@
 package generators
 
 import (
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // registerGenName is the name of upstream's binary, as in the generated line.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/marker"
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/output"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/marker"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/output"
+	"github.com/kubewright/kubewright/generators/internal/render"
 	"github.com/kubewright/kubewright/templates"
 )
 

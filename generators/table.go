@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubewright/kubewright/generators/model"
-	"github.com/kubewright/kubewright/generators/output"
-	"github.com/kubewright/kubewright/generators/render"
+	"github.com/kubewright/kubewright/generators/internal/model"
+	"github.com/kubewright/kubewright/generators/internal/output"
+	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
 // row is a line of a generator's table: a template, and the files that it makes.

@@ -18,7 +18,7 @@ var languages = []string{"go", "sh", "diff", "text"}
 // TestBlocks checks that each block of a page has a language, so that something tests it. Every piece of Go
 // must be in a Go file of the repository, where it is compiled. A line of three dots separates pieces that
 // aren't adjacent there. Spaces and comments may differ. README's Go is written to files by a test in
-// test/crds, which runs it.
+// generators/crdtest, which runs it.
 func TestBlocks(t *testing.T) {
 	code := goFiles(t)
 	found := 0
@@ -53,7 +53,7 @@ func tracked(t *testing.T) []pages.Page {
 }
 
 // goPieces returns the pieces of a block of Go, in the form of plainLines. A package clause and directives
-// alone aren't a piece: a test in test/crds runs those for go generate.
+// alone aren't a piece: a test in generators/crdtest runs those for go generate.
 func goPieces(block string) (pieces []string) {
 	var piece strings.Builder
 	end := func() {

@@ -16,7 +16,7 @@ var published = []string{".", "contrib/prometheus", "contrib/controller-runtime"
 
 // withoutExample are the public packages whose documentation has no example that runs, with the reason.
 var withoutExample = map[string]string{
-	"test/e2e/kubeserver":  "an example can't be left out of -short, and this one would build kube-apiserver",
+	"test/e2e/kubeserver": "an example can't be left out of -short, and this one would build kube-apiserver",
 }
 
 // TestExamples checks that the documentation of each public package has an example of the whole package,

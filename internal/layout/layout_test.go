@@ -30,15 +30,17 @@ var allowed = []struct {
 }{
 	{"cmd/...", []string{"generators"}},
 	{"generators", []string{
-		"generators/marker", "generators/model", "generators/render", "generators/schema", "generators/crd",
-		"generators/output", "templates",
+		"generators/internal/marker", "generators/internal/model", "generators/internal/render",
+		"generators/internal/schema", "generators/internal/crd", "generators/internal/output", "templates",
 	}},
-	{"generators/model", []string{"generators/marker"}},
-	{"generators/marker", nil},
-	{"generators/render", nil},
-	{"generators/schema", nil},
-	{"generators/crd", []string{"generators/marker", "generators/model", "generators/render"}},
-	{"generators/output", nil},
+	{"generators/internal/model", []string{"generators/internal/marker"}},
+	{"generators/internal/marker", nil},
+	{"generators/internal/render", nil},
+	{"generators/internal/schema", nil},
+	{"generators/internal/crd", []string{
+		"generators/internal/marker", "generators/internal/model", "generators/internal/render",
+	}},
+	{"generators/internal/output", nil},
 	{"templates", nil},
 
 	{"runtime/version", nil},
@@ -210,12 +212,12 @@ func TestDiskAndTools(t *testing.T) {
 		for _, imp := range p.Imports {
 			switch {
 			case (imp == "os" || imp == "io/ioutil") &&
-				(name == "generators/render" || name == "generators/marker"):
+				(name == "generators/internal/render" || name == "generators/internal/marker"):
 				t.Errorf("%s imports %s: it must work in memory", name, imp)
 			case (strings.HasPrefix(imp, "golang.org/x/tools/") ||
-				strings.HasPrefix(imp, "k8s.io/gengo/v2/namer")) && name != "generators/model":
-				t.Errorf("%s imports %s: only generators/model may", name, imp)
-			case strings.HasPrefix(imp, "k8s.io/") && name == "generators/render":
+				strings.HasPrefix(imp, "k8s.io/gengo/v2/namer")) && name != "generators/internal/model":
+				t.Errorf("%s imports %s: only generators/internal/model may", name, imp)
+			case strings.HasPrefix(imp, "k8s.io/") && name == "generators/internal/render":
 				t.Errorf("%s imports %s: it must not depend on Kubernetes", name, imp)
 			}
 		}
