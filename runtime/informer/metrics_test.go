@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,7 +16,6 @@ import (
 
 	kwcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/internal/metrics"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -121,46 +121,34 @@ func cutName(metric string) (kind, name, resource string) {
 	return kind, name, resource
 }
 
-// processProvider is the provider of the process, set by the first of two calls of SetMetricsProvider.
-// firstProvider makes both calls, once in a run of the tests, and returns the previous provider.
-var (
-	processProvider = &gauges{values: map[string]float64{}}
-	firstProvider   = sync.OnceValue(func() cache.InformerMetricsProvider {
-		name, err := cache.NewInformerName("before")
-		if err != nil {
-			panic(err)
-		}
-		defer name.Release()
-		before := metrics.ProviderFor(name.WithResource(schema.GroupVersionResource{Resource: "a"}), nil)
-		informer.SetMetricsProvider(processProvider)
-		informer.SetMetricsProvider(&gauges{})
-		return before
-	})
-)
+// processProvider is the provider of the process. It is set once in a run of the tests, since only the first
+// one counts.
+var processProvider = sync.OnceValue(func() *gauges {
+	first := &gauges{values: map[string]float64{}}
+	informer.SetMetricsProvider(first)
+	return first
+})
 
-// TestMetricsNeedAnIdentity checks that an informer without a reserved identity has no metrics, and that a
-// second one of the same identity has none either.
-func TestMetricsNeedAnIdentity(t *testing.T) {
-	if before := firstProvider(); before != nil {
-		t.Errorf("before one was set, the process's provider was %v", before)
-	}
-	name := must[*cache.InformerName](t)(cache.NewInformerName("test"))
-	defer name.Release()
-	given := &gauges{}
-	first, second := name.WithResource(schema.GroupVersionResource{Resource: "a"}),
-		name.WithResource(schema.GroupVersionResource{Resource: "a"})
-	for _, test := range []struct {
-		id          cache.InformerNameAndResource
-		given, want cache.InformerMetricsProvider
-	}{
-		{first, given, given},
-		{second, given, nil},
-		{cache.InformerNameAndResource{}, given, nil},
-		{first, nil, processProvider},
-		{second, nil, nil},
-	} {
-		if got := metrics.ProviderFor(test.id, test.given); got != test.want {
-			t.Errorf("%v: %v", test, got)
+// TestMetricsOfTheProcess checks that an informer without a provider of its own has that of the process, and
+// that an informer without an identity has none.
+func TestMetricsOfTheProcess(t *testing.T) {
+	shown := processProvider()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		name := must[*cache.InformerName](t)(cache.NewInformerName("process"))
+		defer name.Release()
+		for _, id := range []cache.InformerNameAndResource{
+			name.WithResource(schema.GroupVersionResource{Resource: "configmaps"}), {},
+		} {
+			defer run(kwcache.NewSharedIndexInformerWithOptions(s.listerWatcher(), &configMap{},
+				cache.SharedIndexInformerOptions{Identifier: id}))()
 		}
-	}
+		s.put("a")
+		synctest.Wait()
+		got := fmt.Sprint(slices.Sorted(maps.Keys(shown.take())))
+		const want = "[latency process configmaps queued process configmaps version process configmaps]"
+		if got != want {
+			t.Errorf("the metrics are %s, want %s", got, want)
+		}
+	})
 }

@@ -38,7 +38,7 @@ func ProviderFor(
 const versionDigits = 15
 
 // SetVersion sets a gauge to the last 15 digits of a resourceVersion, or to zero for "". It
-// does nothing if the version is not a number.
+// does nothing if they aren't a number.
 func SetVersion(gauge cache.GaugeMetric, resourceVersion string) {
 	var number int64
 	if resourceVersion != "" {
