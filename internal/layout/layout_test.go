@@ -117,6 +117,7 @@ var allowed = []struct {
 		"sharding", "sharding/internal/steer", "sharding/internal/leaseserver", "runtime/shard",
 	}},
 	{"sharding/internal/steer", []string{"runtime/shard"}},
+	{"sharding/internal/leaseserver", []string{"runtime/runtimetest"}},
 
 	{"examples/apis/...", []string{"examples/apis/..."}},
 	{"examples/generated/...", []string{

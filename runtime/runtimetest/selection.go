@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	operators "k8s.io/apimachinery/pkg/selection"
 
 	"github.com/kubewright/kubewright/runtime/shard"
 )
@@ -15,7 +16,7 @@ import (
 // selection selects the objects of a request.
 type selection struct {
 	labels labels.Selector
-	fields fields.Selector
+	fields fields.Requirements
 	// hashed are the hashes of field that are selected, if sharded is set.
 	sharded bool
 	field   shard.Field
@@ -38,10 +39,12 @@ func selectionOf(opts metav1.ListOptions, on shardFilter, filters bool) (s selec
 	if s.labels, err = labels.Parse(opts.LabelSelector); err != nil {
 		return s, apierrors.NewBadRequest(err.Error())
 	}
-	if s.fields, err = fields.ParseSelector(opts.FieldSelector); err != nil {
+	byFields, err := fields.ParseSelector(opts.FieldSelector)
+	if err != nil {
 		return s, apierrors.NewBadRequest(err.Error())
 	}
-	for _, r := range s.fields.Requirements() {
+	s.fields = byFields.Requirements()
+	for _, r := range s.fields {
 		if r.Field != nameField && r.Field != namespaceField {
 			return s, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", r.Field))
 		}
@@ -63,8 +66,18 @@ func unspecific(err error) error {
 	}}
 }
 
+// matches is called for each object and each watch, so it makes no sets of an object's labels and fields that
+// nothing selects by.
 func (s selection) matches(obj metav1.Object) bool {
+	for _, r := range s.fields {
+		value := obj.GetName()
+		if r.Field == namespaceField {
+			value = obj.GetNamespace()
+		}
+		if (value == r.Value) == (r.Operator == operators.NotEquals) {
+			return false
+		}
+	}
 	return (!s.sharded || s.hashed.Contains(s.field.Hash(obj))) &&
-		s.labels.Matches(labels.Set(obj.GetLabels())) &&
-		s.fields.Matches(fields.Set{nameField: obj.GetName(), namespaceField: obj.GetNamespace()})
+		(s.labels.Empty() || s.labels.Matches(labels.Set(obj.GetLabels())))
 }

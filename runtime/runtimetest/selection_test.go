@@ -58,7 +58,7 @@ func select20(t *testing.T, seed uint64, opts metav1.ListOptions, selected func(
 	for range 20 {
 		cm := configMap(string(rune('a' + r.IntN(4))))
 		cm.Labels = map[string]string{"color": []string{"red", "green", "blue"}[r.IntN(3)]}
-		before := find(s, cm.Name)
+		before, _ := s.Find("ns", cm.Name)
 		version := ""
 		switch {
 		case before == nil:
@@ -69,7 +69,8 @@ func select20(t *testing.T, seed uint64, opts metav1.ListOptions, selected func(
 			version = s.Update(cm)
 		}
 		synctest.Wait()
-		was, is := before != nil && selected(before), find(s, cm.Name) != nil && selected(cm)
+		_, exists := s.Find("ns", cm.Name)
+		was, is := before != nil && selected(before), exists && selected(cm)
 		select {
 		case e := <-w.ResultChan():
 			got := e.Object.(*corev1.ConfigMap)
@@ -136,15 +137,6 @@ func eventType(was, is bool) watch.EventType {
 		return watch.Added
 	}
 	return watch.Deleted
-}
-
-func find(s *server, name string) *corev1.ConfigMap {
-	for _, cm := range s.Objects() {
-		if cm.Name == name {
-			return cm
-		}
-	}
-	return nil
 }
 
 // TestBadSelectors checks that selectors that can't be parsed, or select by an unknown field, are refused.

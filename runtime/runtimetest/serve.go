@@ -1,8 +1,10 @@
 package runtimetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -118,7 +120,9 @@ func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watc
 		// As on a real server, the watch opens, and the error is its only event.
 		w.fail(expired())
 	default:
-		for _, c := range s.history {
+		after, _ := slices.BinarySearchFunc(s.history, from+1,
+			func(c change[T], version int64) int { return cmp.Compare(c.version, version) })
+		for _, c := range s.history[after:] {
 			if e, ok := c.event(selected); ok {
 				w.push(c.version, e)
 			}

@@ -142,6 +142,16 @@ func (s *Server[T, L]) Objects() []T {
 	return sorted(s.objects)
 }
 
+// Find returns a copy of the object of a name. It returns false if there is none.
+func (s *Server[T, L]) Find(namespace, name string) (obj T, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if obj, ok = s.objects[join(namespace, name)]; ok {
+		obj = obj.DeepCopyObject().(T)
+	}
+	return obj, ok
+}
+
 // Compact drops the history: watches from earlier versions, and further pages of earlier
 // lists, have expired. Call it from time to time in a long test, since the server remembers
 // every write.

@@ -38,8 +38,7 @@ func versionsOf(objects []corev1.ConfigMap) string {
 // change makes one random write.
 func change(s *server, r *rand.Rand) {
 	name := string(rune('a' + r.IntN(6)))
-	exists := slices.ContainsFunc(s.Objects(), func(o *corev1.ConfigMap) bool { return o.Name == name })
-	switch {
+	switch _, exists := s.Find("ns", name); {
 	case !exists:
 		s.Create(configMap(name))
 	case r.IntN(3) == 0:
@@ -227,7 +226,8 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// TestObjectsAreCopies checks that the server shares no object with its clients.
+// TestObjectsAreCopies checks that the server shares no object with its clients, and that it finds an object
+// by its name only.
 func TestObjectsAreCopies(t *testing.T) {
 	s := newServer()
 	mine := configMap("a")
@@ -235,7 +235,17 @@ func TestObjectsAreCopies(t *testing.T) {
 	mine.Name = "changed"
 	list, _ := s.List(t.Context(), metav1.ListOptions{})
 	list.Items[0].Name = "changed"
+	found, ok := s.Find("ns", "a")
+	if !ok || found.Name != "a" || found.ResourceVersion != s.Version() {
+		t.Fatal(found, ok)
+	}
+	found.Name = "changed"
 	if got := s.Objects()[0].Name; got != "a" {
 		t.Error(got)
+	}
+	for _, other := range [][2]string{{"ns", "changed"}, {"", "a"}, {"a", "ns"}} {
+		if found, ok := s.Find(other[0], other[1]); ok || found != nil {
+			t.Errorf("%q: %v", other, found)
+		}
 	}
 }

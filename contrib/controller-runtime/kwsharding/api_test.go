@@ -36,10 +36,8 @@ var mapResource = corev1.Resource("configmaps")
 
 // get returns a config map, or NotFound.
 func (s *mapServer) get(namespace, name string) (*corev1.ConfigMap, error) {
-	for _, object := range s.Objects() {
-		if object.Namespace == namespace && object.Name == name {
-			return object, nil
-		}
+	if object, ok := s.Find(namespace, name); ok {
+		return object, nil
 	}
 	return nil, apierrors.NewNotFound(mapResource, name)
 }
@@ -194,10 +192,8 @@ func (l *leases) find(name string) (*coordinationv1.Lease, error) {
 	if l.down {
 		return nil, errDown
 	}
-	for _, lease := range l.server.Objects() {
-		if lease.Name == name {
-			return lease, nil
-		}
+	if lease, ok := l.server.Find("", name); ok {
+		return lease, nil
 	}
 	return nil, apierrors.NewNotFound(leaseResource, name)
 }

@@ -229,11 +229,7 @@ func (h *partHandler) OnRelease(obj any) {
 func (w *partWorld) write(r *rand.Rand) {
 	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: fmt.Sprint("namespace-", r.IntN(12)), Name: fmt.Sprint("name-", r.IntN(3))}}
-	objects := w.server.Objects()
-	exists := slices.ContainsFunc(objects, func(other *corev1.ConfigMap) bool {
-		return nameOf(other) == nameOf(o)
-	})
-	switch {
+	switch _, exists := w.server.Find(o.Namespace, o.Name); {
 	case !exists:
 		w.server.Create(o)
 	case r.IntN(3) == 0:

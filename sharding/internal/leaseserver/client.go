@@ -2,7 +2,7 @@ package leaseserver
 
 import (
 	"context"
-	"strconv"
+	"errors"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -74,26 +74,24 @@ func (c *client) List(ctx context.Context, options metav1.ListOptions) (*coordin
 
 // Watch sends what was written since a version.
 func (c *client) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	since, err := strconv.Atoi(options.ResourceVersion)
-	if err != nil {
-		return nil, err
-	}
-	selected, err := selects(options)
-	if err != nil {
-		return nil, err
-	}
-	remembers := func() (struct{}, error) { return struct{}{}, c.server.remembers(since) }
-	_, err = carry(ctx, c, "watch", "", remembers)
-	if err != nil {
-		return nil, err
+	if options.ResourceVersion == "" {
+		return nil, errors.New("the watch would begin with what exists")
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	from, err := carry(ctx, c, "watch", "", func() (watch.Interface, error) {
+		return c.server.leases.Watch(ctx, options)
+	})
+	if err != nil {
+		cancel() // the server may watch, although the answer was lost
+		return nil, err
+	}
 	s := stream{make(chan watch.Event), cancel}
 	c.server.watched(options, 1)
 	go func() {
 		defer close(s.events)
 		defer c.server.watched(options, -1)
-		c.send(ctx, s.events, since, selected)
+		defer cancel()
+		c.send(ctx, from.ResultChan(), s.events)
 	}()
 	return s, nil
 }
@@ -106,34 +104,24 @@ type stream struct {
 func (s stream) Stop()                          { s.stop() }
 func (s stream) ResultChan() <-chan watch.Event { return s.events }
 
-// send sends events until ctx or the link ends.
-func (c *client) send(
-	ctx context.Context, events chan<- watch.Event, since int, selected func(*coordinationv1.Lease) bool,
-) {
+// send passes events on until ctx or the link ends.
+func (c *client) send(ctx context.Context, from <-chan watch.Event, to chan<- watch.Event) {
 	for {
-		pending, changed := c.server.since(since)
+		wakes := c.server.wakes()
 		if !c.link.Up() {
 			return
 		}
-		since += len(pending)
-		for _, event := range pending {
-			if !selected(event.Object.(*coordinationv1.Lease)) {
-				continue
-			}
-			if !c.link.Deliver(ctx, event.at) {
+		select {
+		case event, open := <-from:
+			if !open || !c.link.Up() || !c.link.Deliver(ctx, c.server.timeOf(event)) {
 				return
 			}
 			select {
-			case events <- event.Event:
+			case to <- event:
 			case <-ctx.Done():
 				return
 			}
-		}
-		if len(pending) > 0 {
-			continue
-		}
-		select {
-		case <-changed:
+		case <-wakes:
 		case <-ctx.Done():
 			return
 		}

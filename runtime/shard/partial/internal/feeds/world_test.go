@@ -118,26 +118,16 @@ func (w *world) eachPast(f func(*past)) {
 	}
 }
 
-// find returns the server's object of a name, or nil.
-func (w *world) find(namespace, name string) *corev1.ConfigMap {
-	for _, o := range w.server.Objects() {
-		if o.Namespace == namespace && o.Name == name {
-			return o
-		}
-	}
-	return nil
-}
-
 // put creates or updates an object.
 func (w *world) put(namespace, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if o := w.find(namespace, name); o != nil {
+	if o, exists := w.server.Find(namespace, name); exists {
 		w.changed(o, w.server.Update(o))
 		return
 	}
 	w.server.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}})
-	o := w.find(namespace, name)
+	o, _ := w.server.Find(namespace, name)
 	if len(w.past) == maxObjects {
 		w.t.Fatalf("more than %d objects were created", maxObjects)
 	}
@@ -149,7 +139,7 @@ func (w *world) put(namespace, name string) {
 func (w *world) remove(namespace, name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if o := w.find(namespace, name); o != nil {
+	if o, exists := w.server.Find(namespace, name); exists {
 		w.changed(o, w.server.Delete(namespace, name)).deleted = true
 	}
 }
