@@ -74,7 +74,7 @@ func TestHeld(t *testing.T) {
 		defer w.run()()
 		expect := func(what string, held shard.Ranges, completed int) {
 			t.Helper()
-			if _, got := w.group.Ranges(); !got.Equal(held) {
+			if got := w.group.Status().Held; !got.Equal(held) {
 				t.Errorf("%s: %v are held, want %v", what, got, held)
 			}
 			w.read(func(s *mapSink) {

@@ -66,7 +66,7 @@ func (s *mapSink) Prepare(
 	t watch.EventType, obj any, version string,
 ) (apply func(sameStream func(stored any) bool), err error) {
 	// This never returns if the group's lock is held.
-	s.w.group.Ranges()
+	s.w.group.Status()
 	if number(version)%4 == 0 {
 		bubble.Pass(300 * time.Millisecond) // Transforms take time, and ranges change meanwhile.
 	}
