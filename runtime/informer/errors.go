@@ -17,6 +17,17 @@ var ErrUnsupportedInformer = errors.New("the informer was not made by kubewright
 // ErrStopped is returned by a wait if the informer stops first.
 var ErrStopped = errors.New("the informer has stopped")
 
+// ErrTooLate is the error of options that come after the start of an informer, or after the first informer of
+// a factory was made.
+var ErrTooLate = errors.New("too late")
+
+// ErrWritesNotTracked is returned for an informer whose client doesn't record the writes made through it,
+// because it isn't a generated client, or a wrapper hides it.
+var ErrWritesNotTracked = errors.New("the informer's client doesn't record its writes")
+
+// errNoStreams is returned for sources whose client decodes the objects.
+var errNoStreams = errors.New("the informer's source doesn't decode objects itself")
+
 // errNil is returned for an informer that is nil.
 var errNil = errors.New("the informer is nil: pass what a constructor or a factory's Informer returned")
 

@@ -88,10 +88,6 @@ type Options struct {
 	Overrides map[schema.GroupResource]Options
 }
 
-// ErrTooLate is the error of options that come after the start of an informer, or after the first informer of
-// a factory was made.
-var ErrTooLate = errors.New("too late")
-
 // Configure sets the options of an informer, in place of earlier ones. It is safe for concurrent use. It
 // returns [ErrTooLate] if the informer has started, and [ErrUnsupportedInformer] if i is not an informer of
 // this module. It also returns an error for negative values, for OnCreate and Overrides, which are for
@@ -123,9 +119,6 @@ func configure(i cache.SharedInformer, options Options) error {
 	}
 	return err
 }
-
-// errNoStreams is returned for sources whose client decodes the objects.
-var errNoStreams = errors.New("the informer's source doesn't decode objects itself")
 
 // decodes reports whether options change how objects are decoded.
 func (o Options) decodes() bool {

@@ -2,7 +2,6 @@ package informer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -155,10 +154,6 @@ func WaitForVersion(ctx context.Context, i cache.SharedInformer, resourceVersion
 	}
 	return waiter.WaitForVersion(ctx, resourceVersion)
 }
-
-// ErrWritesNotTracked is returned for an informer whose client doesn't record the writes made through it,
-// because it isn't a generated client, or a wrapper hides it.
-var ErrWritesNotTracked = errors.New("the informer's client doesn't record its writes")
 
 // WaitForOwnWrites waits until the cache of i reflects all writes that were made, by the time of the call,
 // through the clientset that i was made with. A read then sees these writes, or later states of the objects.
