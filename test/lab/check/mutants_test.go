@@ -58,7 +58,7 @@ var mutations = map[string]planted.Bug{
 	"informer: typed handlers aren't told of missed deletions": planted.In("(*TypedHandler).OnDelete",
 		"OnDelete(obj any) {", "OnDelete(obj any) { if BUG && tombstoneOf(obj) != nil { return };"),
 
-	"factory: a released informer runs on": planted.In("(*Set).release",
+	"factory: a released informer runs on": planted.In("(*Set).Release",
 		"if e.started { e.stop()", "if e.started && !BUG { e.stop()"),
 
 	"namespaces: one that leaves isn't told of": planted.In("(*multiHandler).forgetOnce",
