@@ -54,7 +54,7 @@ var mutations = map[string]planted.Bug{
 	"informer: a panic ends a list": planted.In("(*registration).deliverBulk",
 		"passed := r.index", "passed := r.index; if BUG && passed > 0 { return true }"),
 	"informer: a merged deletion is lost": planted.In("(*coalescer).OnDelete",
-		"case !unknown:", "case !unknown && !BUG:"),
+		"case !unknown, m.gone", "case !unknown && !BUG, m.gone"),
 	"informer: typed handlers aren't told of missed deletions": planted.In("(*TypedHandler).OnDelete",
 		"OnDelete(obj any) {", "OnDelete(obj any) { if BUG && tombstoneOf(obj) != nil { return };"),
 
