@@ -34,7 +34,7 @@ func currentEnvironment(ctx context.Context) (environment, error) {
 		{&e.ClientGo, ".", []string{"go", "list", "-m", "-f", "{{.Version}}", "k8s.io/client-go"}},
 		{&e.CodeGen, "test/parity", []string{"go", "list", "-m", "-f", "{{.Version}}", "k8s.io/code-generator"}},
 		{&e.Commit, ".", []string{"git", "rev-parse", "--short=12", "HEAD"}},
-		{&changes, ".", []string{"git", "status", "--porcelain", "--", ".", ":!*.md", ":!*.svg"}},
+		{&changes, ".", []string{"git", "status", "--porcelain", "--", ".", ":!*.md", ":!*.svg", ":!*.tsv"}},
 	} {
 		out, err := output(ctx, filepath.Join(root, c.dir), c.command[0], c.command[1:]...)
 		if err != nil {

@@ -34,7 +34,10 @@ func thousands(number string) string {
 	return whole + rest
 }
 
-// Ratio prints the ratio, with a ≈ before it if the difference may be chance.
+// about is before a ratio if the difference may be chance.
+const about = "≈ "
+
+// Ratio prints the ratio.
 func (r *row) Ratio() string {
 	switch ratio := r.ratio(); {
 	case math.IsNaN(ratio):
@@ -44,7 +47,7 @@ func (r *row) Ratio() string {
 	case ratio == 0:
 		return "0"
 	case r.overlap() && ratio != 1:
-		return "≈ " + threeDigits(ratio)
+		return about + threeDigits(ratio)
 	default:
 		return threeDigits(ratio)
 	}

@@ -1,6 +1,6 @@
 // Command bench runs the benchmarks that compare the project with an incumbent: client-go, or code-generator.
 // It prints the table of each part as it ends, then the most important rows. It writes docs/benchmarks.md
-// with its charts, and the section of README that has some of its numbers.
+// with its charts, the table of all rows beside it, and the section of README that has some of its numbers.
 //
 // A benchmark takes part when two of its sub-benchmarks differ only in one name element, "ours" in one and
 // "upstream" (or "client-go") in the other:
@@ -87,8 +87,9 @@ func (o options) run(ctx context.Context) error {
 	if err := r.write(root, dir); err != nil {
 		return err
 	}
-	fmt.Printf("\nWritten: %s, its charts, and a section of %s\n",
-		filepath.Join(dir, "docs", "benchmarks.md"), filepath.Join(dir, "README.md"))
+	fmt.Printf("\nWritten: %s, its charts, %s, and a section of %s\n",
+		filepath.Join(dir, "docs", "benchmarks.md"), filepath.Join(dir, "docs", dataFile),
+		filepath.Join(dir, "README.md"))
 	if dir == root && len(r.Missing) > 0 {
 		return fmt.Errorf("headlines.go names rows that no benchmark measures: %s", strings.Join(r.Missing, "; "))
 	}

@@ -23,30 +23,30 @@ type report struct {
 	Date     string
 	Took     time.Duration
 	Sections []section
-	// Headlines are the most important rows, as far as they were measured. Missing has the keys of the others.
+	// Headlines are the most important rows, as far as they were measured. Missing has the keys of those rows of
+	// the page that weren't.
 	Headlines []shown
 	Missing   []string
 	Charts    []drawn
-	// Worse are the rows in which theirs is better, the worst first. Equal are those with less than a thousandth
-	// of difference, Unclear those without a ratio.
-	Worse, Equal, Unclear []*row
-	// Total is the number of all rows.
-	Total int
+	// NotBetter are the rows of the page in which theirs is better, the worst first.
+	NotBetter []shown
+	// Total is the number of all rows. In Worse of them theirs is better, Equal have less than a thousandth of
+	// difference, and Unclear have no ratio.
+	Total, Worse, Equal, Unclear int
 }
 
-// section is a part of the table of all rows.
+// section is what the page says of a part.
 type section struct {
 	Part, About string
 	// Times is how often each row was measured.
 	Times int
 	Took  time.Duration
 	Rows  []*row
+	// Felt are the rows that the page shows, unless they are among the headlines, or theirs is better.
+	Felt []shown
 }
 
-// Shares are the rows that have a share.
-func (s section) Shares() []*row { return withShares(s.Rows) }
-
-// shown is a headline with its row.
+// shown is a headline, or another row that a user feels, with its measurements.
 type shown struct {
 	headline
 	*row
@@ -67,8 +67,8 @@ func (d drawn) Caption() string { return d.caption }
 
 func newReport(results []result) *report {
 	r := &report{Environment: results[0].Environment, Date: results[0].Started.UTC().Format(time.DateOnly)}
-	byKey := map[string]*row{}
-	for _, res := range results {
+	byKey, sectionOf := map[string]*row{}, map[*row]int{}
+	for i, res := range results {
 		s := section{Part: res.Part, Took: res.Took.Round(time.Second), Rows: res.Rows}
 		for _, p := range parts {
 			if p.name == res.Part {
@@ -76,25 +76,28 @@ func newReport(results []result) *report {
 			}
 		}
 		for _, row := range res.Rows {
-			byKey[row.key()] = row
+			byKey[row.key()], sectionOf[row] = row, i
 			s.Times = max(s.Times, len(row.Ours))
-			r.sort(row)
+			r.count(row)
 		}
 		r.Sections = append(r.Sections, s)
 		if !slices.Contains(r.Commits, res.Environment.Commit) {
 			r.Commits = append(r.Commits, res.Environment.Commit)
 		}
 		r.Took += s.Took
-		r.Total += len(res.Rows)
 	}
-	slices.SortStableFunc(r.Worse, func(a, b *row) int { return cmp.Compare(a.ratio(), b.ratio()) })
 	for _, h := range headlines {
-		if row := byKey[h.of]; row != nil {
+		if row := r.find(byKey, h); row != nil {
 			r.Headlines = append(r.Headlines, shown{h, row})
-		} else {
-			r.Missing = append(r.Missing, h.of)
 		}
 	}
+	for _, h := range felt {
+		if row := r.find(byKey, h); row != nil && !(row.ratio() < 1) {
+			s := &r.Sections[sectionOf[row]]
+			s.Felt = append(s.Felt, shown{h, row})
+		}
+	}
+	slices.SortStableFunc(r.NotBetter, func(a, b shown) int { return cmp.Compare(a.ratio(), b.ratio()) })
 	for _, c := range charts {
 		d := drawn{chart: c}
 		for _, h := range r.Headlines {
@@ -109,19 +112,38 @@ func newReport(results []result) *report {
 	return r
 }
 
-func (r *report) sort(row *row) {
+// find returns the row of a headline, or nil if it wasn't measured.
+func (r *report) find(byKey map[string]*row, h headline) *row {
+	row := byKey[h.of]
+	if row == nil {
+		r.Missing = append(r.Missing, h.of)
+	} else if row.ratio() < 1 {
+		r.NotBetter = append(r.NotBetter, shown{h, row})
+	}
+	return row
+}
+
+func (r *report) count(row *row) {
+	r.Total++
 	switch ratio := row.ratio(); {
 	case math.IsNaN(ratio):
-		r.Unclear = append(r.Unclear, row)
+		r.Unclear++
 	case math.Abs(ratio-1) < .001:
-		r.Equal = append(r.Equal, row)
+		r.Equal++
 	case ratio < 1:
-		r.Worse = append(r.Worse, row)
+		r.Worse++
 	}
 }
 
 // ReadmeHeadlines are the headlines for README.
-func (r *report) ReadmeHeadlines() []shown { return r.Headlines[:min(inReadme, len(r.Headlines))] }
+func (r *report) ReadmeHeadlines() (in []shown) {
+	for _, h := range r.Headlines {
+		if h.inReadme {
+			in = append(in, h)
+		}
+	}
+	return in
+}
 
 // ReadmeCharts are the charts for README.
 func (r *report) ReadmeCharts() (in []drawn) {
@@ -152,7 +174,8 @@ func (r *report) render(t *template.Template) (string, error) {
 	return b.String(), err
 }
 
-// write writes the page and its charts below dir, and root's README with its new section.
+// write writes the page, its charts and the table of all rows below dir, and root's README with its new
+// section.
 func (r *report) write(root, dir string) error {
 	folder := filepath.Join(dir, "docs", "benchmarks")
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -181,6 +204,13 @@ func (r *report) write(root, dir string) error {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "docs", "benchmarks.md"), []byte(page), 0o644); err != nil {
+		return err
+	}
+	var data bytes.Buffer
+	if err := r.writeData(&data); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "docs", dataFile), data.Bytes(), 0o644); err != nil {
 		return err
 	}
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))

@@ -3,16 +3,20 @@ package main
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 )
 
-// sample is a result with a row for each headline, in another order than theirs, and more: two that are worse
-// for us, two that are equal, one without a ratio.
+// sample is a result with a row for each headline, in another order than theirs, and more: one for each other
+// row of the page, of which the second is worse for us, and apart from these two that are worse, two that are
+// equal, one without a ratio.
 func sample(of string) result {
 	r := result{
 		Part: of, Started: time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC), Took: 90 * time.Second,
@@ -29,6 +33,13 @@ func sample(of string) result {
 			Ours: []float64{x, x + .5, x + .25}, Theirs: []float64{30 * x, 20 * x, 25 * x},
 		}}, r.Rows...)
 	}
+	for i, h := range felt {
+		fields := strings.Fields(h.of)
+		r.Rows = append(r.Rows, &row{fields[0], fields[1], fields[2], []float64{3}, []float64{9}, nil})
+		if i == 1 || moreIsBetter(fields[2]) {
+			r.Rows[len(r.Rows)-1].Ours = []float64{12}
+		}
+	}
 	r.Rows = append(r.Rows,
 		&row{"p", "Slow", "ns/op", []float64{8, 9, 10}, []float64{2, 3, 4}, nil},
 		&row{"p", "Slower", "MB/s", []float64{1, 1, 1}, []float64{70, 80, 90}, nil},
@@ -39,8 +50,8 @@ func sample(of string) result {
 	return r
 }
 
-// TestPage: the most important rows come in the order of their list. Each row is in the table of all. Those
-// in which ours isn't better are under a heading of their own.
+// TestPage: the most important rows come in the order of their list. Then come those in which ours isn't
+// better, and those of each part.
 func TestPage(t *testing.T) {
 	r := newReport([]result{sample("wire")})
 	page, err := r.render(pageTemplate)
@@ -49,75 +60,110 @@ func TestPage(t *testing.T) {
 	}
 	_, first, _ := strings.Cut(page, "\n## What matters first\n")
 	first, notBetter, _ := strings.Cut(first, "\n## Where we are not better\n")
-	notBetter, all, found := strings.Cut(notBetter, "\n## All rows\n")
+	notBetter, ofParts, found := strings.Cut(notBetter, "\n## What each part shows\n")
 	if !found {
 		t.Fatalf("headings are missing:\n%s", page)
 	}
-	at := 0
-	for _, h := range headlines {
-		i := strings.Index(first[at:], "| "+h.Label+" | ")
-		if i < 0 {
-			t.Fatalf("%q is missing or out of order:\n%s", h.Label, first)
-		}
-		at += i
-	}
-	for _, row := range sample("wire").Rows {
-		if n := strings.Count(all, "| "+row.Package+" "+row.Name+" | "+row.Unit+" |"); n != 1 {
-			t.Errorf("%s is there %d times", row.key(), n)
-		}
-	}
-	const want = `
-Of 25 rows, theirs is better in 2 and neither in 2. 1 without a ratio:
+	inOrder(t, first, headlines)
+	inOrder(t, ofParts, slices.Concat(felt[:1], felt[2:]))
+	want := `
+Of 50 rows, theirs is better in 3 and neither in 2. 1 without a ratio:
 memory that was measured as a difference came out negative.
 
-Theirs is better, the worst for us first:
+Of the rows that a user feels, theirs is better in these, the worst for us first:
 
-| what | unit | ratio | ours | theirs | ours, spread | theirs, spread |
-|---|---|--:|--:|--:|--:|--:|
-| p Slower | MB/s | 0.0125 | 1 | 80 | 1 | 70 .. 90 |
-| p Slow | ns/op | 0.333 | 9 | 3 | 8 .. 10 | 2 .. 4 |
-
-Less than a thousandth of difference:
-
-| what | unit | ratio | ours | theirs | ours, spread | theirs, spread |
-|---|---|--:|--:|--:|--:|--:|
-| p Same | allocs/op | 1.00 | 2 | 2 | 2 | 2 |
-| p Even | B/op | ≈ 1.000 | 2,001 | 2,000 | 1,001 .. 3,001 | 1,000 .. 3,000 |
-
-Without a ratio:
-
-| what | unit | ratio | ours | theirs | ours, spread | theirs, spread |
-|---|---|--:|--:|--:|--:|--:|
-| p Odd | heap-B/op | - | -2 | 2 | -2 | 2 |
+| what | ratio | ours | theirs |
+|---|--:|--:|--:|
+| ` + felt[1].Label + ` | 0.750 | 12 MB | 9 MB |
 `
 	if notBetter != want {
 		t.Errorf("where we are not better:\n%s", notBetter)
 	}
-	if strings.Contains(page, "| share |") {
-		t.Error("the page has a table of shares of nothing")
-	}
-	for _, text := range []string{"A Fine Processor, 2 cores, 8.0 GiB", "a31a55841236", "2026-11-22"} {
+	for _, text := range []string{
+		"A Fine Processor, 2 cores, 8.0 GiB", "a31a55841236", "2026-11-22",
+		"\n### wire\n\nMeasured: " + parts[0].about + ". Each of 50 rows 3 times, in 1m30s.\n\n| what",
+	} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page doesn't have %q", text)
 		}
 	}
 }
 
-// TestShares: rows with a share are in a table of their own, as well as in that of all rows.
-func TestShares(t *testing.T) {
+// inOrder checks that a text has the rows of a list, in its order.
+func inOrder(t *testing.T, text string, list []headline) {
+	t.Helper()
+	at := 0
+	for _, h := range list {
+		i := strings.Index(text[at:], "| "+h.Label+" | ")
+		if i < 0 {
+			t.Fatalf("%q is missing or out of order:\n%s", h.Label, text)
+		}
+		at += i + 1
+	}
+}
+
+// TestData: each row is a line of the file for programs.
+func TestData(t *testing.T) {
 	r := sample("sharding")
 	r.Rows = append(r.Rows,
-		&row{"p", "Part/replicas=2", "live-MB", []float64{51}, []float64{120}, []float64{50}})
-	page, err := newReport([]result{r}).render(pageTemplate)
-	if err != nil {
+		&row{"p", "Part/replicas=2", "live-MB", []float64{51}, []float64{1200}, []float64{50}},
+		&row{"p", "None", "allocs/op", []float64{0}, []float64{2}, nil})
+	var b strings.Builder
+	if err := newReport([]result{r}).writeData(&b); err != nil {
 		t.Fatal(err)
 	}
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if len(lines) != 1+len(r.Rows) || lines[0] != strings.Join(columns, "\t") {
+		t.Errorf("%d lines for %d rows; the first is %q", len(lines), len(r.Rows), lines[0])
+	}
 	for _, want := range []string{
-		"\n| p Part/replicas=2 | live-MB | 2.35 | 51 | 120 | 51 | 120 |\n\nThe share is",
-		"|\n|---|---|--:|--:|--:|\n| p Part/replicas=2 | live-MB | 51 | 50 | +2.0% |\n",
+		"sharding p Slower MB/s 0.0125 - 1 80 - 1 1 70 90",
+		"sharding p Even B/op 1.000 yes 2001 2000 - 1001 3001 1000 3000",
+		"sharding p Odd heap-B/op - - -2 2 - -2 -2 2 2",
+		"sharding p Part/replicas=2 live-MB 23.5 - 51 1200 50 51 51 1200 1200",
+		"sharding p None allocs/op inf - 0 2 - 0 0 2 2",
 	} {
-		if strings.Count(page, want) != 1 {
-			t.Errorf("the page doesn't have %q once:\n%s", want, page)
+		cells := strings.Fields(want)
+		for i, c := range cells {
+			if c == "-" {
+				cells[i] = ""
+			}
+		}
+		if len(cells) != len(columns) || !slices.Contains(lines, strings.Join(cells, "\t")) {
+			t.Errorf("no line %q:\n%s", want, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// TestDataOfPage: the file for programs has as many rows as the page says, and all of the page.
+func TestDataOfPage(t *testing.T) {
+	page := read(t, filepath.Join(root, "docs", "benchmarks.md"))
+	rows, worse, barely := map[string]bool{}, 0, 0
+	for line := range strings.Lines(read(t, filepath.Join(root, "docs", dataFile))) {
+		cells := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(cells) != len(columns) {
+			t.Fatalf("%d cells: %q", len(cells), line)
+		}
+		if slices.Equal(cells, columns) {
+			continue
+		}
+		rows[strings.Join(cells[1:4], " ")] = true
+		if ratio, err := strconv.ParseFloat(cells[4], 64); err == nil && ratio < .999 {
+			worse++
+		} else if ratio == .999 { // perhaps less than a thousandth of difference
+			barely++
+		}
+	}
+	var total, theirs int
+	_, counted, _ := strings.Cut(page, "\nOf ")
+	if _, err := fmt.Sscanf(counted, "%d rows, theirs is better in %d ", &total, &theirs); err != nil ||
+		total != len(rows) || theirs < worse || theirs > worse+barely {
+		t.Errorf("the page says that theirs is better in %d of %d rows, the file has %d to %d of %d; %v",
+			theirs, total, worse, worse+barely, len(rows), err)
+	}
+	for _, h := range slices.Concat(headlines, felt) {
+		if !rows[h.of] {
+			t.Errorf("%s has no row %s", dataFile, h.of)
 		}
 	}
 }
@@ -148,10 +194,13 @@ func TestWrite(t *testing.T) {
 	if !strings.HasPrefix(readme, "above\n"+sectionBegin) || !strings.HasSuffix(readme, sectionEnd+"below\n") {
 		t.Errorf("README:\n%s", readme)
 	}
-	for _, h := range headlines[:inReadme] {
-		if !strings.Contains(readme, "| "+h.Label+" | ") {
-			t.Errorf("README doesn't have %q", h.Label)
+	for _, h := range headlines {
+		if strings.Contains(readme, "| "+h.Label+" | ") != h.inReadme {
+			t.Errorf("README and %q", h.Label)
 		}
+	}
+	if data := read(t, filepath.Join(dir, "docs", dataFile)); !strings.Contains(data, "\tSlower\t") {
+		t.Errorf("the file for programs:\n%s", data)
 	}
 	if missing := strangers(t, readme, page); len(missing) > 0 {
 		t.Errorf("README's numbers that the page doesn't have: %q", missing)
@@ -192,7 +241,7 @@ func checkChart(t *testing.T, svg string, c chart) {
 func TestPartly(t *testing.T) {
 	whole := sample("generators")
 	r := newReport([]result{{Part: "generators", Rows: whole.Rows[:1]}}) // the last headline
-	if len(r.Headlines) != 1 || len(r.Missing) != len(headlines)-1 || len(r.Charts) != 0 {
+	if len(r.Headlines) != 1 || len(r.Missing) != len(headlines)+len(felt)-1 || len(r.Charts) != 0 {
 		t.Errorf("%d headlines, %d missing, %d charts", len(r.Headlines), len(r.Missing), len(r.Charts))
 	}
 }
