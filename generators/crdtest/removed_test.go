@@ -17,10 +17,10 @@ import (
 	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
-// TestRemoved begins an API with two kinds and two versions, and runs README's commands for generation after
-// a type, a kind and a version were removed.
+// TestRemoved begins an API with two kinds and two versions, and runs the commands for generation of
+// docs/first-api.md after a type, a kind and a version were removed.
 func TestRemoved(t *testing.T) {
-	v := newVisitor(t, filepath.Join(t.TempDir(), "a"), "README.md", proxy(t))
+	v := newVisitor(t, filepath.Join(t.TempDir(), "a"), firstAPI, proxy(t))
 	v.module("shop")
 	v.do("go tool kubewright init --kind Bakery", "go tool kubewright init --kind Oven")
 	v.do("echo 'type Crumb struct{ Parent *Crumb }' >> apis/shop/v1/oven_types.go",
@@ -116,14 +116,14 @@ func twoVersions(t *testing.T, crds string) {
 	}
 }
 
-// generate runs README's commands for generation.
+// generate runs the page's commands for generation.
 func (v *visitor) generate() {
 	v.t.Helper()
-	for _, b := range sectionOf(v.t, "README.md", "Your own API") {
+	for _, b := range sectionOf(v.t, firstAPI, "Your own API") {
 		if strings.HasPrefix(b.Text, "go generate ") {
 			v.do(b.Commands()...)
 			return
 		}
 	}
-	v.t.Fatal("README has no block that generates")
+	v.t.Fatalf("%s has no block that generates", firstAPI)
 }

@@ -34,21 +34,24 @@ type walk struct {
 	check func(*visitor)
 }
 
+// firstAPI is the page that begins modules.
+const firstAPI = "docs/first-api.md"
+
 var walks = []walk{
-	{page: "README.md", section: "Your own API", prepare: folder("shop"), check: func(v *visitor) {
+	{page: firstAPI, section: "Your own API", prepare: folder("shop"), check: func(v *visitor) {
 		v.printed("wrote apis/shop/v1/types.go", "ok  \texample.com/shop")
 		v.short()
 	}},
-	{page: "README.md", section: "Somebody else's API", prepare: certificates, check: func(v *visitor) {
+	{page: firstAPI, section: "Somebody else's API", prepare: certificates, check: func(v *visitor) {
 		v.printed("web front [example.com]\n")
 		v.short()
 	}},
-	{page: "README.md", section: "Moving over from code-generator", prepare: func(v *visitor) {
+	{page: "docs/migration.md", section: "From kube_codegen.sh", prepare: func(v *visitor) {
 		v.module("migrated")
 		v.do("go tool kubewright init --apis-dir pkg/apis")
 		v.write("hack/boilerplate.go.txt", "// A licence.\n")
 	}, check: func(v *visitor) { v.has("pkg/generated/applyconfiguration") }},
-	{page: "README.md", section: "All of Kubernetes", prepare: folder("kubernetes"),
+	{page: firstAPI, section: "All of Kubernetes", prepare: folder("kubernetes"),
 		check: func(v *visitor) { v.has("pkg/client/clientset/versioned/typed/core/v1/pod.go") }},
 	{page: "docs/import.md", section: "Types of somebody else's CustomResourceDefinition", prepare: definitions,
 		check: func(v *visitor) { v.has("apis/certmanager/v1/certificate_types.go", "pkg/client/clientset") }},
@@ -154,16 +157,16 @@ func sectionOf(t *testing.T, page, section string) []pages.Block {
 // isCloneBlock reports whether a block is for readers with a clone.
 func isCloneBlock(b pages.Block) bool { return strings.HasPrefix(b.Text, "go mod edit -replace ") }
 
-// useClone runs README's block for readers with a clone, which makes kubewright a tool.
+// useClone runs the block for readers with a clone, which makes kubewright a tool.
 func (v *visitor) useClone() {
 	v.t.Helper()
-	for _, b := range sectionOf(v.t, "README.md", "Your own API") {
+	for _, b := range sectionOf(v.t, firstAPI, "Your own API") {
 		if isCloneBlock(b) {
 			v.do(b.Commands()...)
 			return
 		}
 	}
-	v.t.Fatal("README has no block for readers with a clone")
+	v.t.Fatalf("%s has no block for readers with a clone", firstAPI)
 }
 
 // module starts a module that has kubewright as a tool.

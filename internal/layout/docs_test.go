@@ -49,6 +49,11 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	designs, err := filepath.Glob("../../docs/designs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(pages, designs...)
 	pages = append(pages, "../../README.md", "../../CONTRIBUTING.md", "../../SECURITY.md", "../../CHANGELOG.md",
 		"../../runtime/README.md",
 		"../../examples/README.md", "../../examples/tour/README.md")

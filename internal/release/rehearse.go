@@ -39,9 +39,9 @@ func rehearse(ctx context.Context, root, version string, out io.Writer) (err err
 	}{
 		{"CHANGELOG.md has a section", r.changelog},
 		{"docs/versions.md has the version", r.versions},
-		{"README's go install of all commands", r.install},
+		{"docs/migration.md's go install of all commands", r.install},
 		{"kubewright version", r.printed},
-		{"README's \"Your own API\", with the release", r.readme},
+		{"docs/first-api.md's \"Your own API\", with the release", r.firstAPI},
 		{"a program with all released modules compiles", r.use},
 	} {
 		if err := step.do(ctx); err != nil {
@@ -108,25 +108,25 @@ func (r *release) contains(name string, texts ...string) error {
 	return fmt.Errorf("%s has none of %q", name, texts)
 }
 
-// install runs README's command that installs the commands. The latest version is the rehearsed one, as the
+// install runs the page's command that installs the commands. The latest version is the rehearsed one, as the
 // proxy has no other.
 func (r *release) install(ctx context.Context) error {
-	blocks, err := r.section("Moving over from code-generator")
+	blocks, err := pages.Section(r.root, "docs/migration.md", "From kube_codegen.sh")
 	reader := r.reader(r.dir)
 	reader.Skip = func(command string) bool { return !strings.HasPrefix(command, "go install ") }
 	if err := errors.Join(err, reader.Follow(ctx, blocks)); err != nil {
 		return err
 	}
 	if reader.Commands != 1 {
-		return fmt.Errorf("README has %d commands that install, want 1", reader.Commands)
+		return fmt.Errorf("docs/migration.md has %d commands that install, want 1", reader.Commands)
 	}
 	return nil
 }
 
-// readme follows README from an empty folder to a running controller.
-func (r *release) readme(ctx context.Context) error {
-	blocks, err := r.section("Your own API")
-	dir := filepath.Join(r.dir, "readme")
+// firstAPI follows docs/first-api.md from an empty folder to a running controller.
+func (r *release) firstAPI(ctx context.Context) error {
+	blocks, err := pages.Section(r.root, "docs/first-api.md", "Your own API")
+	dir := filepath.Join(r.dir, "first-api")
 	reader := r.reader(dir)
 	reader.Skip = func(command string) bool { // a clone
 		return strings.HasPrefix(command, "go mod edit -replace ")
@@ -134,13 +134,8 @@ func (r *release) readme(ctx context.Context) error {
 	return errors.Join(err, os.Mkdir(dir, 0o755), reader.Follow(ctx, blocks))
 }
 
-// reader returns a reader of README in a folder, without a clone.
+// reader returns a reader of a page in a folder, without a clone.
 func (r *release) reader(dir string) *pages.Reader { return &pages.Reader{Dir: dir, Env: r.env} }
-
-// section returns the blocks of a section of README.
-func (r *release) section(name string) ([]pages.Block, error) {
-	return pages.Section(r.root, "README.md", name)
-}
 
 // printed checks the version that the installed command prints.
 func (r *release) printed(ctx context.Context) error {

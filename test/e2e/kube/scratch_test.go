@@ -34,8 +34,8 @@ func newModule(root string) (*scratch.Module, error) {
 	return m, err
 }
 
-// generate builds kubewright into the folder bin and runs it for all of k8s.io/api, as the README describes.
-// It returns how long the generation took, and the number of files.
+// generate builds kubewright into the folder bin and runs it for all of k8s.io/api, as docs/first-api.md
+// describes. It returns how long the generation took, and the number of files.
 func generate(m *scratch.Module, root, bin string) (took time.Duration, files int, err error) {
 	tool := filepath.Join(bin, "kubewright")
 	if _, err := m.Run(
