@@ -172,10 +172,6 @@ var felt = []headline{
 		of:    manager + "pods/list=LIST peak-MB",
 	},
 	{
-		Label: "Metadata of 20,000 objects, LIST, peak memory",
-		of:    manager + "metadata/list=LIST peak-MB",
-	},
-	{
 		Label: "One of 4 replicas, the server filters, memory",
 		of:    replicas + "filters/replicas=4 live-MB",
 	},
@@ -206,10 +202,6 @@ var felt = []headline{
 	{
 		Label: "Update that 4 blocked handlers haven't read, memory",
 		of:    "runtime/informer Blocked/coalesce=false/handlers=4 heap-B/update",
-	},
-	{
-		Label: "Idle informer, goroutines",
-		of:    "runtime/informer Idle goroutines/informer",
 	},
 	{
 		Label: "Store without indexes, memory of an object beside the object",
