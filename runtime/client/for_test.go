@@ -53,7 +53,7 @@ type api interface {
 		*appsv1.Deployment, error)
 }
 
-// useAll calls every method, and functions for sub-resources.
+// useAll calls every method, and functions for subresources.
 func useAll(t *testing.T, c api, apply func(*deployment, metav1.ApplyOptions) error) {
 	t.Helper()
 	ctx, d := t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "d"}}

@@ -102,11 +102,11 @@ func (v value) checkRoot(version *Version) {
 	}
 	if version.Status {
 		if version.Schema.Type != "object" {
-			v.errorf("the sub-resource status needs type: object")
+			v.errorf("the subresource status needs type: object")
 		}
 		for _, key := range rootKeywords {
 			if field, ok := fields[key]; ok && !field.empty() {
-				field.errorf("no server accepts this for a whole object with the sub-resource status")
+				field.errorf("no server accepts this for a whole object with the subresource status")
 			}
 		}
 	}

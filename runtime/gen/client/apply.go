@@ -71,7 +71,7 @@ func (a *applier[T, C]) Apply(
 	return result, err
 }
 
-// ApplyStatus is Apply for the status sub-resource. It doesn't create an object.
+// ApplyStatus is Apply for the status subresource. It doesn't create an object.
 func (a *applier[T, C]) ApplyStatus(
 	ctx context.Context, configuration C, opts metav1.ApplyOptions,
 ) (result T, err error) {

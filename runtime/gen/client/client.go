@@ -51,13 +51,13 @@ func (c *Client[T]) Update(ctx context.Context, obj T, opts metav1.UpdateOptions
 }
 
 // UpdateStatus replaces the status of the object with obj's name by obj's. It changes nothing else if the
-// resource has a status sub-resource.
+// resource has a status subresource.
 func (c *Client[T]) UpdateStatus(ctx context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	result := pointee.New[T]()
 	return result, c.at.update(ctx, obj.GetName(), obj, "status", &opts, result)
 }
 
-// Patch changes the object with that name, or the sub-resource at the path of subresources, and returns the
+// Patch changes the object with that name, or the subresource at the path of subresources, and returns the
 // response.
 func (c *Client[T]) Patch(
 	ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,

@@ -17,7 +17,7 @@ type Requester interface {
 	requester() *endpoint
 }
 
-// GetAs reads the object with that name, or its sub-resource, as an R.
+// GetAs reads the object with that name, or its subresource, as an R.
 func GetAs[R runtime.Object](
 	ctx context.Context, c Requester, name, subresource string, opts metav1.GetOptions,
 ) (R, error) {
@@ -28,7 +28,7 @@ func GetAs[R runtime.Object](
 		VersionedParams(&opts, at.codec))
 }
 
-// ListAs reads the objects that opts selects as an R. With a sub-resource it reads the sub-resource of the
+// ListAs reads the objects that opts selects as an R. With a subresource it reads the subresource of the
 // object with that name; without one it ignores the name.
 func ListAs[R runtime.Object](
 	ctx context.Context, c Requester, name, subresource string, opts metav1.ListOptions,
@@ -43,8 +43,8 @@ func ListAs[R runtime.Object](
 		Timeout(timeout(&opts)))
 }
 
-// CreateAs posts in to the resource and returns the response as an R. With a sub-resource it posts to the
-// sub-resource of the object with that name; without one it ignores the name.
+// CreateAs posts in to the resource and returns the response as an R. With a subresource it posts to the
+// subresource of the object with that name; without one it ignores the name.
 func CreateAs[R runtime.Object](
 	ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions,
 ) (R, error) {
@@ -58,7 +58,7 @@ func CreateAs[R runtime.Object](
 		Body(in))
 }
 
-// UpdateAs replaces the object with that name, or its sub-resource, by in and returns the response as an R.
+// UpdateAs replaces the object with that name, or its subresource, by in and returns the response as an R.
 func UpdateAs[R runtime.Object](
 	ctx context.Context, c Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions,
 ) (R, error) {
@@ -70,7 +70,7 @@ func UpdateAs[R runtime.Object](
 		Body(in))
 }
 
-// PatchAs changes the object with that name, or the sub-resource at the path of subresources, and returns the
+// PatchAs changes the object with that name, or the subresource at the path of subresources, and returns the
 // response as an R.
 func PatchAs[R runtime.Object](
 	ctx context.Context, c Requester, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
@@ -84,8 +84,8 @@ func PatchAs[R runtime.Object](
 		Body(data))
 }
 
-// ApplyAs merges the fields that configuration sets into the object with that name, or into its sub-resource,
-// and returns the response as an R. Without a sub-resource it uses the configuration's name and ignores name.
+// ApplyAs merges the fields that configuration sets into the object with that name, or into its subresource,
+// and returns the response as an R. Without a subresource it uses the configuration's name and ignores name.
 func ApplyAs[R runtime.Object, C any](
 	ctx context.Context, c Requester, name, subresource string, configuration C, opts metav1.ApplyOptions,
 ) (R, error) {

@@ -179,7 +179,7 @@ func TestRequests(t *testing.T) {
 				"", metav1.GetOptions{ResourceVersion: "5"})
 			return err
 		}, request{line: "GET " + one + "?resourceVersion=5"}},
-		"GetAs sub-resource": {func(ctx context.Context, c deployments) error {
+		"GetAs subresource": {func(ctx context.Context, c deployments) error {
 			_, err := client.GetAs[*autoscalingv1.Scale](ctx, c, "d", "scale", metav1.GetOptions{})
 			return err
 		}, request{line: "GET " + one + "/scale"}},
@@ -187,7 +187,7 @@ func TestRequests(t *testing.T) {
 			_, err := client.ListAs[*appsv1.DeploymentList](ctx, c, "", "", list)
 			return err
 		}, request{line: "GET " + all + "?labelSelector=a%3Db&timeout=7s&timeoutSeconds=7"}},
-		"ListAs sub-resource": {func(ctx context.Context, c deployments) error {
+		"ListAs subresource": {func(ctx context.Context, c deployments) error {
 			_, err := client.ListAs[*appsv1.DeploymentList](ctx, c, "d", "parts", metav1.ListOptions{})
 			return err
 		}, request{line: "GET " + one + "/parts"}},
@@ -195,7 +195,7 @@ func TestRequests(t *testing.T) {
 			_, err := client.CreateAs[*appsv1.Deployment](ctx, c, "", "", d, create)
 			return err
 		}, request{line: "POST " + all + "?dryRun=All", contentType: "application/json", body: object}},
-		"CreateAs sub-resource": {func(ctx context.Context, c deployments) error {
+		"CreateAs subresource": {func(ctx context.Context, c deployments) error {
 			_, err := client.CreateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", s, create)
 			return err
 		}, request{line: "POST " + one + "/scale?dryRun=All", contentType: "application/json", body: scaled}},
@@ -203,7 +203,7 @@ func TestRequests(t *testing.T) {
 			_, err := client.UpdateAs[*appsv1.Deployment](ctx, c, "d", "", d, update)
 			return err
 		}, request{line: "PUT " + one + "?fieldManager=m", contentType: "application/json", body: object}},
-		"UpdateAs sub-resource": {func(ctx context.Context, c deployments) error {
+		"UpdateAs subresource": {func(ctx context.Context, c deployments) error {
 			_, err := client.UpdateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", s, update)
 			return err
 		}, request{line: "PUT " + one + "/scale?fieldManager=m", contentType: "application/json",
@@ -219,7 +219,7 @@ func TestRequests(t *testing.T) {
 			return err
 		}, request{line: "PATCH " + one + "?fieldManager=m&force=true",
 			contentType: "application/apply-patch+yaml", body: `{"name":"d"}`}},
-		"ApplyAs sub-resource": {func(ctx context.Context, c deployments) error {
+		"ApplyAs subresource": {func(ctx context.Context, c deployments) error {
 			_, err := client.ApplyAs[*autoscalingv1.Scale](ctx, c, "d", "scale", &scale{2}, apply)
 			return err
 		}, request{line: "PATCH " + one + "/scale?fieldManager=m&force=true",

@@ -43,7 +43,7 @@ func (e *endpoint) create(
 		Body(obj))
 }
 
-// update replaces the object of that name, or its sub-resource unless that is "", by obj.
+// update replaces the object of that name, or its subresource unless that is "", by obj.
 func (e *endpoint) update(
 	ctx context.Context, name string, obj runtime.Object, subresource string, opts *metav1.UpdateOptions,
 	into runtime.Object,

@@ -103,7 +103,7 @@ func TestActions(t *testing.T) {
 		"GetAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.GetAs[*appsv1.Deployment](ctx, c, "d", "", get)
 		}, clienttesting.NewGetActionWithOptions(gvr, "ns", "d", get)},
-		"GetAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
+		"GetAs subresource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.GetAs[*autoscalingv1.Scale](ctx, c, "d", "scale", get)
 		}, clienttesting.NewGetSubresourceActionWithOptions(gvr, "ns", "scale", "d", get)},
 		"ListAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
@@ -112,13 +112,13 @@ func TestActions(t *testing.T) {
 		"CreateAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.CreateAs[*appsv1.Deployment](ctx, c, "", "", d, create)
 		}, clienttesting.NewCreateActionWithOptions(gvr, "ns", d, create)},
-		"CreateAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
+		"CreateAs subresource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.CreateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", s, create)
 		}, clienttesting.NewCreateSubresourceActionWithOptions(gvr, "d", "scale", "ns", s, create)},
 		"UpdateAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.UpdateAs[*appsv1.Deployment](ctx, c, "d", "", d, update)
 		}, clienttesting.NewUpdateActionWithOptions(gvr, "ns", d, update)},
-		"UpdateAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
+		"UpdateAs subresource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.UpdateAs[*autoscalingv1.Scale](ctx, c, "d", "scale", s, update)
 		}, clienttesting.NewUpdateSubresourceActionWithOptions(gvr, "scale", "ns", s, update)},
 		"PatchAs": {func(ctx context.Context, c *fakeDeployments) (any, error) {
@@ -129,7 +129,7 @@ func TestActions(t *testing.T) {
 			return fake.ApplyAs[*appsv1.Deployment](ctx, c, "", "", named, apply)
 		}, clienttesting.NewPatchActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
 			apply.ToPatchOptions())},
-		"ApplyAs sub-resource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
+		"ApplyAs subresource": {func(ctx context.Context, c *fakeDeployments) (any, error) {
 			return fake.ApplyAs[*autoscalingv1.Scale](ctx, c, "d", "scale", named, apply)
 		}, clienttesting.NewPatchSubresourceActionWithOptions(gvr, "ns", "d", types.ApplyPatchType, json,
 			apply.ToPatchOptions(), "scale")},

@@ -61,7 +61,7 @@ func (a *applier[T, C]) Apply(_ context.Context, configuration C, opts metav1.Ap
 	return as[T](a.at.apply(configuration, opts, pointee.New[T]()))
 }
 
-// ApplyStatus records a patch of the sub-resource status.
+// ApplyStatus records a patch of the subresource status.
 func (a *applier[T, C]) ApplyStatus(_ context.Context, configuration C, opts metav1.ApplyOptions) (T, error) {
 	return as[T](a.at.apply(configuration, opts, pointee.New[T](), "status"))
 }

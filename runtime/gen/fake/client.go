@@ -60,7 +60,7 @@ func (c *Client[T]) Update(_ context.Context, obj T, opts metav1.UpdateOptions) 
 	return as[T](c.at.update("", obj, opts, pointee.New[T]()))
 }
 
-// UpdateStatus records an update of the sub-resource status.
+// UpdateStatus records an update of the subresource status.
 func (c *Client[T]) UpdateStatus(_ context.Context, obj T, opts metav1.UpdateOptions) (T, error) {
 	return as[T](c.at.update("status", obj, opts, pointee.New[T]()))
 }

@@ -3,7 +3,7 @@
 // client.
 //
 // Actions equal those of client-go's fakes, so tests that check Fake.Actions(), or
-// register reactors by verb, resource and sub-resource, work unchanged. A call that no
+// register reactors by verb, resource and subresource, work unchanged. A call that no
 // reactor answers returns an empty object.
 //
 // Trackers that [Resources] makes find objects of kinds whose resource can't be guessed.

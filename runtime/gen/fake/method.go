@@ -18,7 +18,7 @@ type Recorder interface {
 	recorder() *target
 }
 
-// GetAs records a get of the object with that name, or of its sub-resource.
+// GetAs records a get of the object with that name, or of its subresource.
 func GetAs[R runtime.Object](
 	_ context.Context, c Recorder, name, subresource string, opts metav1.GetOptions,
 ) (R, error) {
@@ -43,7 +43,7 @@ func ListAs[R runtime.Object](
 	return as[R](at.invoke(action, pointee.New[R]()))
 }
 
-// CreateAs records a create. With a sub-resource, name is the object that it belongs to.
+// CreateAs records a create. With a subresource, name is the object that it belongs to.
 func CreateAs[R runtime.Object](
 	_ context.Context, c Recorder, name, subresource string, in runtime.Object, opts metav1.CreateOptions,
 ) (R, error) {
@@ -74,11 +74,11 @@ func PatchAs[R runtime.Object](
 			subresources...), pointee.New[R]()))
 }
 
-// ApplyAs records a patch with the configuration as JSON. Without a sub-resource it uses
+// ApplyAs records a patch with the configuration as JSON. Without a subresource it uses
 // the configuration's name and ignores name.
 //
 // Upstream's fakes record the private name of the input type ("scale" for a Scale) as the
-// sub-resource. Generated code passes that name, so that the action is the same.
+// subresource. Generated code passes that name, so that the action is the same.
 func ApplyAs[R runtime.Object, C any](
 	ctx context.Context, c Recorder, name, subresource string, configuration C, opts metav1.ApplyOptions,
 ) (R, error) {

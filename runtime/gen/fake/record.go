@@ -54,7 +54,7 @@ func (t *target) create(
 	return t.invoke(testing.NewCreateActionWithOptions(t.resource, t.namespace, obj, opts), unanswered)
 }
 
-// update records an update of obj, or of its sub-resource if subresource is not "".
+// update records an update of obj, or of its subresource if subresource is not "".
 func (t *target) update(
 	subresource string, obj runtime.Object, opts metav1.UpdateOptions, unanswered runtime.Object,
 ) (runtime.Object, error) {

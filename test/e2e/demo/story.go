@@ -67,7 +67,7 @@ var story = []step{
 		becomes: []status{{rye, shopv1.ReasonBaking, 20}},
 	},
 	{
-		title: "Three more bakers, through the scale sub-resource",
+		title: "Three more bakers, through the scale subresource",
 		do: func(ctx context.Context, s *shop) error {
 			bakeries := s.people.ShopV1().Bakeries(rye.Namespace)
 			scale, err := bakeries.GetScale(ctx, rye.Name, metav1.GetOptions{})

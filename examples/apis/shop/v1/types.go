@@ -4,8 +4,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // Bakery bakes one kind of bread and sells it on one market.
 //
-// It has a status sub-resource, which its controller writes, and a scale
-// sub-resource, through which programs that know nothing of bakeries can set
+// It has a status subresource, which its controller writes, and a scale
+// subresource, through which programs that know nothing of bakeries can set
 // the number of bakers.
 //
 // +genclient
