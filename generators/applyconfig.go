@@ -161,10 +161,16 @@ func (g *applyGen) files(h headers) []render.File {
 			func() any { return schemaView{YAML: g.schema.YAML(), ByJSON: g.byJSON()} }),
 	}
 	for _, p := range g.api.Packages {
-		for _, t := range p.Types {
+		for i, t := range p.Types {
 			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl",
 				output.Record{Packages: []string{p.Path}, Type: t.TypeName.Name},
-				func() any { return g.view(p, t) }))
+				func() any {
+					view := g.view(p, t)
+					if i == 0 {
+						view.TypesPath = p.Path
+					}
+					return view
+				}))
 		}
 	}
 	return files
@@ -247,6 +253,9 @@ func configName(name string) string { return exported(name) + "ApplyConfiguratio
 // applyTypeView is the view of the apply configuration of a type.
 type applyTypeView struct {
 	PackageName string
+	// TypesPath is the import path of the types, for the comment of the package, which the
+	// file of the first type has. It is "" in the others.
+	TypesPath string
 	// Name is the name of the type, Config that of its apply configuration.
 	Name, Config string
 	Doc          []string

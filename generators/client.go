@@ -64,7 +64,7 @@ func (g *clientGen) files(h headers) []render.File {
 	return g.expand([]row{
 		{"clientset.go", "client/clientset.tmpl", true, g.clientset},
 		{"scheme/doc.go", "client/doc.tmpl", true,
-			doc("scheme", "Package scheme knows the types of the clientset.")},
+			doc("scheme", "Package scheme contains the runtime.Scheme of the clientset, with its API types.")},
 		{"scheme/register.go", "scheme/register.tmpl", true, g.scheme},
 
 		{typedFolder + "/doc.go", "client/doc.tmpl", typed, g.typedDoc},
@@ -74,12 +74,11 @@ func (g *clientGen) files(h headers) []render.File {
 		{typedFolder + "/generated_expansion.go", "client/expansion.tmpl", typed, g.expansion},
 
 		{"fake/doc.go", "client/doc.tmpl", fake,
-			doc("fake", "Package fake is a clientset for unit tests: it talks to no server.")},
+			doc("fake", "Package fake contains a fake clientset for unit tests. It sends no requests to a server.")},
 		{"fake/clientset_generated.go", "fake/clientset.tmpl", fake, g.fakeClientset},
 		{"fake/register.go", "scheme/register.tmpl", fake, g.fakeScheme},
 
-		{fakeTypedFolder + "/doc.go", "client/doc.tmpl", typed && fake,
-			doc("fake", "Package fake has clients for unit tests: they talk to no server.")},
+		{fakeTypedFolder + "/doc.go", "client/doc.tmpl", typed && fake, fakeTypedDoc},
 		{fakeTypedFolder + "/fake_{Group}_client.go", "fake/group.tmpl", typed && fake, g.group},
 		{fakeTypedFolder + "/fake_{kind}.go", "fake/kind.tmpl", typed && fake, g.kind},
 	}, h)
@@ -93,11 +92,16 @@ func doc(name, comment string) func(scope) any {
 func (g *clientGen) typedDoc(at scope) any {
 	name := at.version.PackageName
 	return docView{PackageName: name,
-		Comment: "Package " + name + " has the clients of " + groupVersion(at.version) + "."}
+		Comment: "Package " + name + " contains the typed clients of " + groupVersion(at.version) + "."}
+}
+
+func fakeTypedDoc(at scope) any {
+	return docView{PackageName: "fake",
+		Comment: "Package fake contains the fake clients of " + groupVersion(at.version) + " for unit tests."}
 }
 
 func (g *clientGen) expansion(at scope) any {
-	return expansionView{PackageName: at.version.PackageName,
+	return expansionView{PackageName: at.version.PackageName, GroupVersion: groupVersion(at.version),
 		Kinds: g.withoutExpansion(at.version, typedFolder)}
 }
 
@@ -330,6 +334,12 @@ type methodView struct {
 	NameParam, InputParam string
 }
 
+// Wraps reports whether the parameters of the method take two lines.
+func (v methodView) Wraps() bool {
+	return v.Verb == "apply" || v.Verb == "patch" ||
+		v.Subresource != "" && (v.Verb == "create" || v.Verb == "update")
+}
+
 // kind builds the view of a kind's client and of its fake.
 func (g *clientGen) kind(at scope) any {
 	k := at.kind
@@ -404,6 +414,9 @@ func (v *kindClientView) base() (embedded, constructor string) {
 		arguments = append(arguments, "*"+typ.String())
 	}
 	base, list := clientBases[has], "["+strings.Join(arguments, ", ")+"]"
+	if has.apply { // too long for one line
+		list = "[\n\t\t" + strings.Join(arguments, ",\n\t\t") + ",\n\t]"
+	}
 	return base.name + list, base.constructor + list
 }
 

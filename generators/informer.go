@@ -113,6 +113,8 @@ type informerView struct {
 type groupInformersView struct {
 	PackageName string
 	GoName      string
+	// Group is the API group.
+	Group string
 	// Informers is the package of the group's informers.
 	Informers, Interfaces render.Package
 	Versions              []versionInformersView
@@ -172,6 +174,7 @@ func (g *informerGen) group(at scope) any {
 	view := groupInformersView{
 		PackageName: at.group.GoPackage,
 		GoName:      at.group.GoName,
+		Group:       model.NonEmptyGroup(at.group.Name),
 		Informers:   g.folder("{group}", at),
 		Interfaces:  g.interfaces(),
 	}

@@ -229,7 +229,7 @@ func begunTypes(defs []*crd.Definition) *crd.Types {
 		{Name: "Status", Type: status, Tag: "`json:\"status,omitempty\"`"},
 	}
 	t.Decls = []crd.Decl{
-		{Name: spec, Doc: []string{spec + " is the wanted state."}},
+		{Name: spec, Doc: []string{spec + " is the desired state."}},
 		{Name: status, Doc: []string{status + " is the observed state."}},
 	}
 	return t
@@ -263,7 +263,7 @@ func (i *Init) addGoGenerate(contents map[string][]byte, root string) (string, e
 		name = "apis"
 	}
 	contents[filepath.Join(i.apis, "generate.go")] = []byte("// Package " + name +
-		" has the API types in its folders.\npackage " + name + "\n\n" + goGenerate)
+		" contains the API types, in a folder for each group and version.\npackage " + name + "\n\n" + goGenerate)
 	return inAPIs, nil
 }
 

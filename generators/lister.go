@@ -43,7 +43,7 @@ func (g *listerGen) files(h headers) []render.File {
 }
 
 func (g *listerGen) expansion(at scope) any {
-	return expansionView{PackageName: at.version.PackageName,
+	return expansionView{PackageName: at.version.PackageName, GroupVersion: groupVersion(at.version),
 		Kinds: g.withoutExpansion(at.version, listersFolder)}
 }
 

@@ -126,7 +126,7 @@ func (w *viewWriter) view(t *model.Type, name render.Ident) viewTypeView {
 			getter := w.getter(f)
 			getter.Doc, getter.Name = declarationDoc(f.Lines, 0), f.Name
 			if len(getter.Doc) == 0 {
-				getter.Doc = []string{"// " + f.Name + " reads the field of that name."}
+				getter.Doc = []string{"// " + f.Name + " returns the field " + f.Name + "."}
 			}
 			view.Getters = append(view.Getters, getter)
 		}

@@ -52,10 +52,10 @@ func packages() map[string]render.Package {
 
 		"apply":      at(applyPath),
 		"client":     at(runtimePath + "gen/client"),
-		"clientfake": {Path: runtimePath + "gen/fake", Alias: "clientfake"},
-		"factories":  {Path: runtimePath + "gen/factory", Alias: "factories"},
-		"informers":  {Path: runtimePath + "gen/informer", Alias: "informers"},
-		"listers":    {Path: runtimePath + "gen/lister", Alias: "listers"},
+		"clientfake": {Path: runtimePath + "gen/fake", Alias: "clientfake"}, // the files are in packages fake
+		"factory":    at(runtimePath + "gen/factory"),
+		"informer":   at(runtimePath + "gen/informer"),
+		"lister":     at(runtimePath + "gen/lister"),
 		"version":    at(runtimePath + "version"),
 		"view":       at(viewPath),
 	}
@@ -89,7 +89,9 @@ type docView struct{ PackageName, Comment string }
 // without hand-written ones.
 type expansionView struct {
 	PackageName string
-	Kinds       []*model.Kind
+	// GroupVersion is the form of the group version in comments.
+	GroupVersion string
+	Kinds        []*model.Kind
 }
 
 // apiPackage is the package of a version's types, with an alias such as corev1.

@@ -1,11 +1,11 @@
-// Package templates has the templates of the generated code. The first line of each names the
-// struct of package generators that it prints.
+// Package templates contains the templates of generated code. The first line of each names the struct of
+// package generators that it prints.
 //
-// {{metav1}}, {{cache}} and the like print the name of an imported package and thereby import
-// it. {{tab}} marks where gofmt aligns columns. See package render.
+// {{metav1}}, {{cache}} and the like print the name of a package and import it. {{tab}} marks a column that
+// gofmt aligns. See package render.
 //
-// gofmt must not change the output of a template, since nothing formats it afterwards; a test of
-// package generators checks that. Only the output of types/ is formatted.
+// The output of a template is not formatted afterwards, except that of types/. So gofmt must not change it,
+// and its lines must have at most 110 columns if names have usual lengths; package generators tests both.
 package templates
 
 import "embed"

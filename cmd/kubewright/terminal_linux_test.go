@@ -83,7 +83,7 @@ func TestTerminal(t *testing.T) {
 	for _, env := range []struct{ name, value string }{{"NO_COLOR", "1"}, {"TERM", "dumb"}, {"TERM", ""}} {
 		before := os.Getenv(env.name)
 		t.Setenv(env.name, env.value)
-		plain := expect(check, statusNotCurrent, "\n-\treturn.*\n\\+\treturn")
+		plain := expect(check, statusNotCurrent, "\n-\t\tclient\\..*\n\\+\t\tclient\\.")
 		t.Setenv(env.name, before)
 		if slices.Contains(colourOrClear.FindAllString(plain, -1), "\x1b[m") {
 			t.Errorf("%s=%s: colours in %q", env.name, env.value, plain)

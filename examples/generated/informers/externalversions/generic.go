@@ -9,38 +9,38 @@ import (
 	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
-	factories "github.com/kubewright/kubewright/runtime/gen/factory"
+	factory "github.com/kubewright/kubewright/runtime/gen/factory"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// GenericInformer is a shared informer and a lister over its cache, for code
-// that doesn't know the type.
+// GenericInformer provides a shared informer and an untyped lister of its cache.
 type GenericInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() cache.GenericLister
 }
 
-// ForResource returns the informer of a resource, or an error if the factory has
-// none for it.
+// ForResource returns the shared informer of resource, or an error if the factory has none.
 func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource) (GenericInformer, error) {
+	var i cache.SharedIndexInformer
 	switch resource {
 	// Group=gift-cards.promo.kubewright.dev, Version=v1
 	case giftcardsv1.SchemeGroupVersion.WithResource("giftcards"):
-		return factories.NewGeneric(f.GiftCards().V1().GiftCards().Informer(), resource.GroupResource()), nil
+		i = f.GiftCards().V1().GiftCards().Informer()
 	case giftcardsv1.SchemeGroupVersion.WithResource("people"):
-		return factories.NewGeneric(f.GiftCards().V1().Persons().Informer(), resource.GroupResource()), nil
+		i = f.GiftCards().V1().Persons().Informer()
 	// Group=shop.kubewright.dev, Version=v1
 	case shopv1.SchemeGroupVersion.WithResource("bakeries"):
-		return factories.NewGeneric(f.Shop().V1().Bakeries().Informer(), resource.GroupResource()), nil
+		i = f.Shop().V1().Bakeries().Informer()
 	case shopv1.SchemeGroupVersion.WithResource("inspections"):
-		return factories.NewGeneric(f.Shop().V1().Inspections().Informer(), resource.GroupResource()), nil
+		i = f.Shop().V1().Inspections().Informer()
 	case shopv1.SchemeGroupVersion.WithResource("markets"):
-		return factories.NewGeneric(f.Shop().V1().Markets().Informer(), resource.GroupResource()), nil
+		i = f.Shop().V1().Markets().Informer()
 	// Group=shop.kubewright.dev, Version=v1beta1
 	case shopv1beta1.SchemeGroupVersion.WithResource("bakeries"):
-		return factories.NewGeneric(f.Shop().V1beta1().Bakeries().Informer(), resource.GroupResource()), nil
+		i = f.Shop().V1beta1().Bakeries().Informer()
+	default:
+		return nil, fmt.Errorf("no informer found for %v", resource)
 	}
-
-	return nil, fmt.Errorf("no informer found for %v", resource)
+	return factory.NewGeneric(i, resource.GroupResource()), nil
 }

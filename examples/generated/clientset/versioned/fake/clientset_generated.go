@@ -22,22 +22,19 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
-// This assertion doesn't compile if the runtime doesn't support generation 2 of
-// generated code. To fix that, generate this file again, with the version of
-// github.com/kubewright/kubewright that go.mod requires.
+// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
+// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
 const _ = version.Generation2
 
-// NewSimpleClientset returns a clientset that answers from the given objects and
-// from what is created, updated and deleted through it. It keeps objects as they
-// come: no validation, no defaults, no conflicts, no field management. It is
-// for unit tests, not a stand-in for a server.
+// NewSimpleClientset returns a fake clientset for unit tests that contains objects. Its [Clientset.Tracker]
+// stores objects as they are sent, without validation, defaulting, conflict detection or field management.
 func NewSimpleClientset(objects ...runtime.Object) *Clientset {
 	cs := newClientset()
 	cs.tracker = resources().NewTracker(&cs.Fake, scheme, codecs.UniversalDecoder(), objects...)
 	return cs
 }
 
-// resources has the resource of each kind.
+// resources returns the name of the resource of each kind.
 func resources() clientfake.Resources {
 	return clientfake.Resources{
 		{Kind: giftcardsv1.SchemeGroupVersion.WithKind("GiftCard"), Name: "giftcards"},
@@ -49,33 +46,33 @@ func resources() clientfake.Resources {
 	}
 }
 
+// newClientset returns a Clientset without a tracker.
 func newClientset() *Clientset {
 	cs := &Clientset{}
 	cs.discovery = &fakediscovery.FakeDiscovery{Fake: &cs.Fake}
 	return cs
 }
 
-// Clientset is the fake of the clientset's Interface. It records calls as
-// actions of its Fake, whose reactors answer them. Embed it in a struct to fake
-// just a few methods.
+// Clientset implements the Interface of the clientset. It records requests as actions of its Fake,
+// whose reactors return the responses. Embed it in a struct to replace only some of its methods.
 type Clientset struct {
 	testing.Fake
 	discovery *fakediscovery.FakeDiscovery
 	tracker   testing.ObjectTracker
 }
 
-// Discovery returns the fake of discovery.
+// Discovery returns a fake discovery client.
 func (c *Clientset) Discovery() discovery.DiscoveryInterfaces {
 	return c.discovery
 }
 
-// Tracker returns what holds the objects.
+// Tracker returns the tracker that stores the objects.
 func (c *Clientset) Tracker() testing.ObjectTracker {
 	return c.tracker
 }
 
-// IsWatchListSemanticsUnSupported tells reflectors that a watch of this
-// clientset sends no initial events: they list first.
+// IsWatchListSemanticsUnSupported reports that watches of this clientset send no initial events,
+// so that reflectors list before they watch.
 func (c *Clientset) IsWatchListSemanticsUnSupported() bool {
 	return true
 }
@@ -85,17 +82,17 @@ var (
 	_ testing.FakeClient  = &Clientset{}
 )
 
-// GiftCardsV1 returns the fake client of gift-cards.promo.kubewright.dev/v1.
+// GiftCardsV1 returns the fake clients of gift-cards.promo.kubewright.dev/v1.
 func (c *Clientset) GiftCardsV1() giftcardspromov1.GiftCardsV1Interface {
 	return &fakegiftcardsv1.FakeGiftCardsV1{Fake: &c.Fake}
 }
 
-// ShopV1 returns the fake client of shop.kubewright.dev/v1.
+// ShopV1 returns the fake clients of shop.kubewright.dev/v1.
 func (c *Clientset) ShopV1() typedshopv1.ShopV1Interface {
 	return &fakeshopv1.FakeShopV1{Fake: &c.Fake}
 }
 
-// ShopV1beta1 returns the fake client of shop.kubewright.dev/v1beta1.
+// ShopV1beta1 returns the fake clients of shop.kubewright.dev/v1beta1.
 func (c *Clientset) ShopV1beta1() typedshopv1beta1.ShopV1beta1Interface {
 	return &fakeshopv1beta1.FakeShopV1beta1{Fake: &c.Fake}
 }

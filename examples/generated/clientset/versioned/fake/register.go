@@ -24,9 +24,8 @@ var localSchemeBuilder = runtime.SchemeBuilder{
 	shopv1beta1.AddToScheme,
 }
 
-// AddToScheme adds the types of this clientset to a scheme. Adding those of
-// another clientset to this one's scheme makes raw extensions of its types
-// serialize correctly:
+// AddToScheme adds the API types of this clientset to a scheme. Add them to the scheme of another
+// clientset if raw extensions in the types of that clientset contain types of this one:
 //
 //	import clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 //

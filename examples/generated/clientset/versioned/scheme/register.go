@@ -14,13 +14,13 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
-// Scheme knows the types of all groups and versions of the clientset.
+// Scheme contains the API types of the clientset.
 var Scheme = runtime.NewScheme()
 
-// Codecs encode and decode the types of Scheme.
+// Codecs encodes and decodes the types in Scheme.
 var Codecs = serializer.NewCodecFactory(Scheme)
 
-// ParameterCodec turns options of requests into query parameters.
+// ParameterCodec encodes request options, such as ListOptions, as query parameters.
 var ParameterCodec = runtime.NewParameterCodec(Scheme)
 
 var localSchemeBuilder = runtime.SchemeBuilder{
@@ -29,9 +29,8 @@ var localSchemeBuilder = runtime.SchemeBuilder{
 	shopv1beta1.AddToScheme,
 }
 
-// AddToScheme adds the types of this clientset to a scheme. Adding those of
-// another clientset to this one's scheme makes raw extensions of its types
-// serialize correctly:
+// AddToScheme adds the API types of this clientset to a scheme. Add them to the scheme of another
+// clientset if raw extensions in the types of that clientset contain types of this one:
 //
 //	import clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 //

@@ -2,6 +2,7 @@
 // Source: github.com/kubewright/kubewright/examples/apis/shop/v1
 // Source: github.com/kubewright/kubewright/examples/apis/shop/v1beta1
 
+// Package shop contains the informers of shop.kubewright.dev, by version.
 package shop
 
 import (
@@ -10,28 +11,36 @@ import (
 	shopv1beta1 "github.com/kubewright/kubewright/examples/generated/informers/externalversions/shop/v1beta1"
 )
 
-// Interface gives access to the versions of this group.
+// Interface provides the informers of each version of shop.kubewright.dev.
 type Interface interface {
-	// V1 gives access to the informers of shop.kubewright.dev/v1.
+	// V1 returns the informers of shop.kubewright.dev/v1.
 	V1() shopv1.Interface
-	// V1beta1 gives access to the informers of shop.kubewright.dev/v1beta1.
+	// V1beta1 returns the informers of shop.kubewright.dev/v1beta1.
 	V1beta1() shopv1beta1.Interface
 }
 
+// group implements Interface.
 type group struct{ scope internalinterfaces.Scope }
 
-// New returns the versions of this group. Their informers come from f and are
-// limited to namespace and to what tweakListOptions makes of their requests.
-func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) Interface {
-	return &group{internalinterfaces.Scope{Factory: f, Namespace: namespace, TweakListOptions: tweakListOptions}}
+// New returns the informers of f for shop.kubewright.dev. They cache the objects in namespace.
+// tweakListOptions, if not nil, changes the options of their requests.
+func New(
+	f internalinterfaces.SharedInformerFactory, namespace string,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) Interface {
+	return &group{internalinterfaces.Scope{
+		Factory:          f,
+		Namespace:        namespace,
+		TweakListOptions: tweakListOptions,
+	}}
 }
 
-// V1 gives access to the informers of shop.kubewright.dev/v1.
+// V1 returns the informers of shop.kubewright.dev/v1.
 func (g *group) V1() shopv1.Interface {
 	return shopv1.New(g.scope.Factory, g.scope.Namespace, g.scope.TweakListOptions)
 }
 
-// V1beta1 gives access to the informers of shop.kubewright.dev/v1beta1.
+// V1beta1 returns the informers of shop.kubewright.dev/v1beta1.
 func (g *group) V1beta1() shopv1beta1.Interface {
 	return shopv1beta1.New(g.scope.Factory, g.scope.Namespace, g.scope.TweakListOptions)
 }

@@ -5,15 +5,15 @@ package v1
 
 import (
 	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	labels "k8s.io/apimachinery/pkg/labels"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// GiftCardLister reads giftcards from an index, usually that of an informer.
-// The objects are shared: treat them as read-only.
+// GiftCardLister reads giftcards from an indexer, usually that of an informer.
+// Its methods return shared objects, which must not be modified.
 type GiftCardLister interface {
-	// List returns the giftcards that selector matches, of all namespaces.
+	// List returns the giftcards of all namespaces that match selector.
 	List(selector labels.Selector) (ret []*giftcardsv1.GiftCard, err error)
 	// GiftCards returns a lister of the giftcards in namespace.
 	GiftCards(namespace string) GiftCardNamespaceLister
@@ -21,29 +21,31 @@ type GiftCardLister interface {
 }
 
 // giftCardLister implements GiftCardLister.
-type giftCardLister listers.Embedding[*giftcardsv1.GiftCard]
+type giftCardLister lister.Embedding[*giftcardsv1.GiftCard]
 
-// NewGiftCardLister returns a lister over indexer, which should have the
-// index [cache.NamespaceIndex].
+// NewGiftCardLister returns a lister of the giftcards in indexer.
+// For lists of one namespace, indexer should have the index [cache.NamespaceIndex].
 func NewGiftCardLister(indexer cache.Indexer) GiftCardLister {
-	return &giftCardLister{listers.New[*giftcardsv1.GiftCard](indexer, giftcardsv1.Resource("giftcard"))}
+	resource := giftcardsv1.Resource("giftcard")
+	return &giftCardLister{lister.New[*giftcardsv1.GiftCard](indexer, resource)}
 }
 
 // GiftCards returns a lister of the giftcards in namespace.
-func (s *giftCardLister) GiftCards(namespace string) GiftCardNamespaceLister {
-	return giftCardNamespaceLister{listers.NewNamespaced(s.ResourceIndexer, namespace)}
+func (s *giftCardLister) GiftCards(
+	namespace string,
+) GiftCardNamespaceLister {
+	return giftCardNamespaceLister{lister.NewNamespaced(s.ResourceIndexer, namespace)}
 }
 
-// GiftCardNamespaceLister reads the giftcards of one namespace.
-// The objects are shared: treat them as read-only.
+// GiftCardNamespaceLister reads the giftcards of one namespace from an indexer.
+// Its methods return shared objects, which must not be modified.
 type GiftCardNamespaceLister interface {
-	// List returns the giftcards in the namespace that selector matches.
+	// List returns the giftcards of the namespace that match selector.
 	List(selector labels.Selector) (ret []*giftcardsv1.GiftCard, err error)
-	// Get returns the GiftCard of that name in the namespace, or a NotFound
-	// error.
+	// Get returns the GiftCard with the given name in the namespace, or a NotFound error.
 	Get(name string) (*giftcardsv1.GiftCard, error)
 	GiftCardNamespaceListerExpansion
 }
 
 // giftCardNamespaceLister implements GiftCardNamespaceLister.
-type giftCardNamespaceLister listers.Embedding[*giftcardsv1.GiftCard]
+type giftCardNamespaceLister lister.Embedding[*giftcardsv1.GiftCard]

@@ -5,15 +5,15 @@ package v1
 
 import (
 	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	labels "k8s.io/apimachinery/pkg/labels"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// PersonLister reads people from an index, usually that of an informer.
-// The objects are shared: treat them as read-only.
+// PersonLister reads people from an indexer, usually that of an informer.
+// Its methods return shared objects, which must not be modified.
 type PersonLister interface {
-	// List returns the people that selector matches, of all namespaces.
+	// List returns the people of all namespaces that match selector.
 	List(selector labels.Selector) (ret []*giftcardsv1.Person, err error)
 	// Persons returns a lister of the people in namespace.
 	Persons(namespace string) PersonNamespaceLister
@@ -21,29 +21,31 @@ type PersonLister interface {
 }
 
 // personLister implements PersonLister.
-type personLister listers.Embedding[*giftcardsv1.Person]
+type personLister lister.Embedding[*giftcardsv1.Person]
 
-// NewPersonLister returns a lister over indexer, which should have the
-// index [cache.NamespaceIndex].
+// NewPersonLister returns a lister of the people in indexer.
+// For lists of one namespace, indexer should have the index [cache.NamespaceIndex].
 func NewPersonLister(indexer cache.Indexer) PersonLister {
-	return &personLister{listers.New[*giftcardsv1.Person](indexer, giftcardsv1.Resource("person"))}
+	resource := giftcardsv1.Resource("person")
+	return &personLister{lister.New[*giftcardsv1.Person](indexer, resource)}
 }
 
 // Persons returns a lister of the people in namespace.
-func (s *personLister) Persons(namespace string) PersonNamespaceLister {
-	return personNamespaceLister{listers.NewNamespaced(s.ResourceIndexer, namespace)}
+func (s *personLister) Persons(
+	namespace string,
+) PersonNamespaceLister {
+	return personNamespaceLister{lister.NewNamespaced(s.ResourceIndexer, namespace)}
 }
 
-// PersonNamespaceLister reads the people of one namespace.
-// The objects are shared: treat them as read-only.
+// PersonNamespaceLister reads the people of one namespace from an indexer.
+// Its methods return shared objects, which must not be modified.
 type PersonNamespaceLister interface {
-	// List returns the people in the namespace that selector matches.
+	// List returns the people of the namespace that match selector.
 	List(selector labels.Selector) (ret []*giftcardsv1.Person, err error)
-	// Get returns the Person of that name in the namespace, or a NotFound
-	// error.
+	// Get returns the Person with the given name in the namespace, or a NotFound error.
 	Get(name string) (*giftcardsv1.Person, error)
 	PersonNamespaceListerExpansion
 }
 
 // personNamespaceLister implements PersonNamespaceLister.
-type personNamespaceLister listers.Embedding[*giftcardsv1.Person]
+type personNamespaceLister lister.Embedding[*giftcardsv1.Person]

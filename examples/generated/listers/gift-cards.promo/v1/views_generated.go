@@ -5,23 +5,27 @@ package v1
 
 import (
 	giftcardsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	view "github.com/kubewright/kubewright/runtime/gen/view"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// NewReadOnlyGiftCardLister returns a lister over indexer whose results can't be
-// used to change what the indexer holds. For one namespace there is its method
-// ByNamespace.
-func NewReadOnlyGiftCardLister(indexer cache.Indexer) listers.ReadOnly[*giftcardsv1.GiftCard, GiftCardView] {
-	return listers.NewReadOnly(indexer, giftcardsv1.Resource("giftcard"), NewGiftCardView)
+// NewReadOnlyGiftCardLister returns a lister of the giftcards in indexer.
+// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+func NewReadOnlyGiftCardLister(
+	indexer cache.Indexer,
+) lister.ReadOnly[*giftcardsv1.GiftCard, GiftCardView] {
+	resource := giftcardsv1.Resource("giftcard")
+	return lister.NewReadOnly(indexer, resource, NewGiftCardView)
 }
 
-// NewReadOnlyPersonLister returns a lister over indexer whose results can't be
-// used to change what the indexer holds. For one namespace there is its method
-// ByNamespace.
-func NewReadOnlyPersonLister(indexer cache.Indexer) listers.ReadOnly[*giftcardsv1.Person, PersonView] {
-	return listers.NewReadOnly(indexer, giftcardsv1.Resource("person"), NewPersonView)
+// NewReadOnlyPersonLister returns a lister of the people in indexer.
+// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+func NewReadOnlyPersonLister(
+	indexer cache.Indexer,
+) lister.ReadOnly[*giftcardsv1.Person, PersonView] {
+	resource := giftcardsv1.Resource("person")
+	return lister.NewReadOnly(indexer, resource, NewPersonView)
 }
 
 // GiftCardView is a read-only view of a GiftCard.
@@ -30,23 +34,23 @@ type GiftCardView struct {
 	object *giftcardsv1.GiftCard
 }
 
-// NewGiftCardView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewGiftCardView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewGiftCardView(object *giftcardsv1.GiftCard) GiftCardView {
 	return GiftCardView{view.OfObjectMeta(&object.ObjectMeta), object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v GiftCardView) DeepCopy() *giftcardsv1.GiftCard {
 	return view.Copy(v.object)
 }
 
-// Spec reads the field of that name.
+// Spec returns the field Spec.
 func (v GiftCardView) Spec() GiftCardSpecView {
 	return NewGiftCardSpecView(&v.object.Spec)
 }
 
-// Status reads the field of that name.
+// Status returns the field Status.
 func (v GiftCardView) Status() GiftCardStatusView {
 	return NewGiftCardStatusView(&v.object.Status)
 }
@@ -56,18 +60,18 @@ type GiftCardSpecView struct {
 	object *giftcardsv1.GiftCardSpec
 }
 
-// NewGiftCardSpecView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewGiftCardSpecView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewGiftCardSpecView(object *giftcardsv1.GiftCardSpec) GiftCardSpecView {
 	return GiftCardSpecView{object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v GiftCardSpecView) DeepCopy() *giftcardsv1.GiftCardSpec {
 	return view.Copy(v.object)
 }
 
-// Loaves reads the field of that name.
+// Loaves returns the field Loaves.
 func (v GiftCardSpecView) Loaves() int32 {
 	return v.object.Loaves
 }
@@ -82,18 +86,18 @@ type GiftCardStatusView struct {
 	object *giftcardsv1.GiftCardStatus
 }
 
-// NewGiftCardStatusView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewGiftCardStatusView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewGiftCardStatusView(object *giftcardsv1.GiftCardStatus) GiftCardStatusView {
 	return GiftCardStatusView{object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v GiftCardStatusView) DeepCopy() *giftcardsv1.GiftCardStatus {
 	return view.Copy(v.object)
 }
 
-// Redeemed reads the field of that name.
+// Redeemed returns the field Redeemed.
 func (v GiftCardStatusView) Redeemed() bool {
 	return v.object.Redeemed
 }
@@ -104,18 +108,18 @@ type PersonView struct {
 	object *giftcardsv1.Person
 }
 
-// NewPersonView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewPersonView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewPersonView(object *giftcardsv1.Person) PersonView {
 	return PersonView{view.OfObjectMeta(&object.ObjectMeta), object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v PersonView) DeepCopy() *giftcardsv1.Person {
 	return view.Copy(v.object)
 }
 
-// Spec reads the field of that name.
+// Spec returns the field Spec.
 func (v PersonView) Spec() PersonSpecView {
 	return NewPersonSpecView(&v.object.Spec)
 }
@@ -125,18 +129,18 @@ type PersonSpecView struct {
 	object *giftcardsv1.PersonSpec
 }
 
-// NewPersonSpecView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewPersonSpecView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewPersonSpecView(object *giftcardsv1.PersonSpec) PersonSpecView {
 	return PersonSpecView{object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v PersonSpecView) DeepCopy() *giftcardsv1.PersonSpec {
 	return view.Copy(v.object)
 }
 
-// FullName reads the field of that name.
+// FullName returns the field FullName.
 func (v PersonSpecView) FullName() string {
 	return v.object.FullName
 }

@@ -5,15 +5,15 @@ package v1
 
 import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	labels "k8s.io/apimachinery/pkg/labels"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// InspectionLister reads inspections from an index, usually that of an informer.
-// The objects are shared: treat them as read-only.
+// InspectionLister reads inspections from an indexer, usually that of an informer.
+// Its methods return shared objects, which must not be modified.
 type InspectionLister interface {
-	// List returns the inspections that selector matches, of all namespaces.
+	// List returns the inspections of all namespaces that match selector.
 	List(selector labels.Selector) (ret []*shopv1.Inspection, err error)
 	// Inspections returns a lister of the inspections in namespace.
 	Inspections(namespace string) InspectionNamespaceLister
@@ -21,29 +21,31 @@ type InspectionLister interface {
 }
 
 // inspectionLister implements InspectionLister.
-type inspectionLister listers.Embedding[*shopv1.Inspection]
+type inspectionLister lister.Embedding[*shopv1.Inspection]
 
-// NewInspectionLister returns a lister over indexer, which should have the
-// index [cache.NamespaceIndex].
+// NewInspectionLister returns a lister of the inspections in indexer.
+// For lists of one namespace, indexer should have the index [cache.NamespaceIndex].
 func NewInspectionLister(indexer cache.Indexer) InspectionLister {
-	return &inspectionLister{listers.New[*shopv1.Inspection](indexer, shopv1.Resource("inspection"))}
+	resource := shopv1.Resource("inspection")
+	return &inspectionLister{lister.New[*shopv1.Inspection](indexer, resource)}
 }
 
 // Inspections returns a lister of the inspections in namespace.
-func (s *inspectionLister) Inspections(namespace string) InspectionNamespaceLister {
-	return inspectionNamespaceLister{listers.NewNamespaced(s.ResourceIndexer, namespace)}
+func (s *inspectionLister) Inspections(
+	namespace string,
+) InspectionNamespaceLister {
+	return inspectionNamespaceLister{lister.NewNamespaced(s.ResourceIndexer, namespace)}
 }
 
-// InspectionNamespaceLister reads the inspections of one namespace.
-// The objects are shared: treat them as read-only.
+// InspectionNamespaceLister reads the inspections of one namespace from an indexer.
+// Its methods return shared objects, which must not be modified.
 type InspectionNamespaceLister interface {
-	// List returns the inspections in the namespace that selector matches.
+	// List returns the inspections of the namespace that match selector.
 	List(selector labels.Selector) (ret []*shopv1.Inspection, err error)
-	// Get returns the Inspection of that name in the namespace, or a NotFound
-	// error.
+	// Get returns the Inspection with the given name in the namespace, or a NotFound error.
 	Get(name string) (*shopv1.Inspection, error)
 	InspectionNamespaceListerExpansion
 }
 
 // inspectionNamespaceLister implements InspectionNamespaceLister.
-type inspectionNamespaceLister listers.Embedding[*shopv1.Inspection]
+type inspectionNamespaceLister lister.Embedding[*shopv1.Inspection]

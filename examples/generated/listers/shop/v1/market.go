@@ -5,25 +5,26 @@ package v1
 
 import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	labels "k8s.io/apimachinery/pkg/labels"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// MarketLister reads markets from an index, usually that of an informer.
-// The objects are shared: treat them as read-only.
+// MarketLister reads markets from an indexer, usually that of an informer.
+// Its methods return shared objects, which must not be modified.
 type MarketLister interface {
-	// List returns the markets that selector matches.
+	// List returns the markets that match selector.
 	List(selector labels.Selector) (ret []*shopv1.Market, err error)
-	// Get returns the Market of that name, or a NotFound error.
+	// Get returns the Market with the given name, or a NotFound error.
 	Get(name string) (*shopv1.Market, error)
 	MarketListerExpansion
 }
 
 // marketLister implements MarketLister.
-type marketLister listers.Embedding[*shopv1.Market]
+type marketLister lister.Embedding[*shopv1.Market]
 
-// NewMarketLister returns a lister over indexer.
+// NewMarketLister returns a lister of the markets in indexer.
 func NewMarketLister(indexer cache.Indexer) MarketLister {
-	return &marketLister{listers.New[*shopv1.Market](indexer, shopv1.Resource("market"))}
+	resource := shopv1.Resource("market")
+	return &marketLister{lister.New[*shopv1.Market](indexer, resource)}
 }

@@ -5,31 +5,37 @@ package v1
 
 import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	view "github.com/kubewright/kubewright/runtime/gen/view"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// NewReadOnlyBakeryLister returns a lister over indexer whose results can't be
-// used to change what the indexer holds. For one namespace there is its method
-// ByNamespace.
-func NewReadOnlyBakeryLister(indexer cache.Indexer) listers.ReadOnly[*shopv1.Bakery, BakeryView] {
-	return listers.NewReadOnly(indexer, shopv1.Resource("bakery"), NewBakeryView)
+// NewReadOnlyBakeryLister returns a lister of the bakeries in indexer.
+// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+func NewReadOnlyBakeryLister(
+	indexer cache.Indexer,
+) lister.ReadOnly[*shopv1.Bakery, BakeryView] {
+	resource := shopv1.Resource("bakery")
+	return lister.NewReadOnly(indexer, resource, NewBakeryView)
 }
 
-// NewReadOnlyInspectionLister returns a lister over indexer whose results can't be
-// used to change what the indexer holds. For one namespace there is its method
-// ByNamespace.
-func NewReadOnlyInspectionLister(indexer cache.Indexer) listers.ReadOnly[*shopv1.Inspection, InspectionView] {
-	return listers.NewReadOnly(indexer, shopv1.Resource("inspection"), NewInspectionView)
+// NewReadOnlyInspectionLister returns a lister of the inspections in indexer.
+// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+func NewReadOnlyInspectionLister(
+	indexer cache.Indexer,
+) lister.ReadOnly[*shopv1.Inspection, InspectionView] {
+	resource := shopv1.Resource("inspection")
+	return lister.NewReadOnly(indexer, resource, NewInspectionView)
 }
 
-// NewReadOnlyMarketLister returns a lister over indexer whose results can't be
-// used to change what the indexer holds. For one namespace there is its method
-// ByNamespace.
-func NewReadOnlyMarketLister(indexer cache.Indexer) listers.ReadOnly[*shopv1.Market, MarketView] {
-	return listers.NewReadOnly(indexer, shopv1.Resource("market"), NewMarketView)
+// NewReadOnlyMarketLister returns a lister of the markets in indexer.
+// It returns read-only views.
+func NewReadOnlyMarketLister(
+	indexer cache.Indexer,
+) lister.ReadOnly[*shopv1.Market, MarketView] {
+	resource := shopv1.Resource("market")
+	return lister.NewReadOnly(indexer, resource, NewMarketView)
 }
 
 // BakeryView is a read-only view of a Bakery.
@@ -38,23 +44,23 @@ type BakeryView struct {
 	object *shopv1.Bakery
 }
 
-// NewBakeryView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewBakeryView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewBakeryView(object *shopv1.Bakery) BakeryView {
 	return BakeryView{view.OfObjectMeta(&object.ObjectMeta), object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v BakeryView) DeepCopy() *shopv1.Bakery {
 	return view.Copy(v.object)
 }
 
-// Spec reads the field of that name.
+// Spec returns the field Spec.
 func (v BakeryView) Spec() BakerySpecView {
 	return NewBakerySpecView(&v.object.Spec)
 }
 
-// Status reads the field of that name.
+// Status returns the field Status.
 func (v BakeryView) Status() BakeryStatusView {
 	return NewBakeryStatusView(&v.object.Status)
 }
@@ -64,13 +70,13 @@ type BakerySpecView struct {
 	object *shopv1.BakerySpec
 }
 
-// NewBakerySpecView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewBakerySpecView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewBakerySpecView(object *shopv1.BakerySpec) BakerySpecView {
 	return BakerySpecView{object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v BakerySpecView) DeepCopy() *shopv1.BakerySpec {
 	return view.Copy(v.object)
 }
@@ -95,13 +101,13 @@ type BakeryStatusView struct {
 	object *shopv1.BakeryStatus
 }
 
-// NewBakeryStatusView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewBakeryStatusView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewBakeryStatusView(object *shopv1.BakeryStatus) BakeryStatusView {
 	return BakeryStatusView{object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v BakeryStatusView) DeepCopy() *shopv1.BakeryStatus {
 	return view.Copy(v.object)
 }
@@ -133,18 +139,18 @@ type InspectionView struct {
 	object *shopv1.Inspection
 }
 
-// NewInspectionView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewInspectionView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewInspectionView(object *shopv1.Inspection) InspectionView {
 	return InspectionView{view.OfObjectMeta(&object.ObjectMeta), object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v InspectionView) DeepCopy() *shopv1.Inspection {
 	return view.Copy(v.object)
 }
 
-// Spec reads the field of that name.
+// Spec returns the field Spec.
 func (v InspectionView) Spec() InspectionSpecView {
 	return NewInspectionSpecView(&v.object.Spec)
 }
@@ -154,13 +160,13 @@ type InspectionSpecView struct {
 	object *shopv1.InspectionSpec
 }
 
-// NewInspectionSpecView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewInspectionSpecView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewInspectionSpecView(object *shopv1.InspectionSpec) InspectionSpecView {
 	return InspectionSpecView{object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v InspectionSpecView) DeepCopy() *shopv1.InspectionSpec {
 	return view.Copy(v.object)
 }
@@ -170,7 +176,7 @@ func (v InspectionSpecView) Bakery() string {
 	return v.object.Bakery
 }
 
-// Passed reads the field of that name.
+// Passed returns the field Passed.
 func (v InspectionSpecView) Passed() bool {
 	return v.object.Passed
 }
@@ -181,18 +187,18 @@ type MarketView struct {
 	object *shopv1.Market
 }
 
-// NewMarketView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewMarketView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewMarketView(object *shopv1.Market) MarketView {
 	return MarketView{view.OfObjectMeta(&object.ObjectMeta), object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v MarketView) DeepCopy() *shopv1.Market {
 	return view.Copy(v.object)
 }
 
-// Spec reads the field of that name.
+// Spec returns the field Spec.
 func (v MarketView) Spec() MarketSpecView {
 	return NewMarketSpecView(&v.object.Spec)
 }
@@ -202,13 +208,13 @@ type MarketSpecView struct {
 	object *shopv1.MarketSpec
 }
 
-// NewMarketSpecView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewMarketSpecView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewMarketSpecView(object *shopv1.MarketSpec) MarketSpecView {
 	return MarketSpecView{object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v MarketSpecView) DeepCopy() *shopv1.MarketSpec {
 	return view.Copy(v.object)
 }

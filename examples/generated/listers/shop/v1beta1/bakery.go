@@ -5,15 +5,15 @@ package v1beta1
 
 import (
 	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	labels "k8s.io/apimachinery/pkg/labels"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// BakeryLister reads bakeries from an index, usually that of an informer.
-// The objects are shared: treat them as read-only.
+// BakeryLister reads bakeries from an indexer, usually that of an informer.
+// Its methods return shared objects, which must not be modified.
 type BakeryLister interface {
-	// List returns the bakeries that selector matches, of all namespaces.
+	// List returns the bakeries of all namespaces that match selector.
 	List(selector labels.Selector) (ret []*shopv1beta1.Bakery, err error)
 	// Bakeries returns a lister of the bakeries in namespace.
 	Bakeries(namespace string) BakeryNamespaceLister
@@ -21,29 +21,31 @@ type BakeryLister interface {
 }
 
 // bakeryLister implements BakeryLister.
-type bakeryLister listers.Embedding[*shopv1beta1.Bakery]
+type bakeryLister lister.Embedding[*shopv1beta1.Bakery]
 
-// NewBakeryLister returns a lister over indexer, which should have the
-// index [cache.NamespaceIndex].
+// NewBakeryLister returns a lister of the bakeries in indexer.
+// For lists of one namespace, indexer should have the index [cache.NamespaceIndex].
 func NewBakeryLister(indexer cache.Indexer) BakeryLister {
-	return &bakeryLister{listers.New[*shopv1beta1.Bakery](indexer, shopv1beta1.Resource("bakery"))}
+	resource := shopv1beta1.Resource("bakery")
+	return &bakeryLister{lister.New[*shopv1beta1.Bakery](indexer, resource)}
 }
 
 // Bakeries returns a lister of the bakeries in namespace.
-func (s *bakeryLister) Bakeries(namespace string) BakeryNamespaceLister {
-	return bakeryNamespaceLister{listers.NewNamespaced(s.ResourceIndexer, namespace)}
+func (s *bakeryLister) Bakeries(
+	namespace string,
+) BakeryNamespaceLister {
+	return bakeryNamespaceLister{lister.NewNamespaced(s.ResourceIndexer, namespace)}
 }
 
-// BakeryNamespaceLister reads the bakeries of one namespace.
-// The objects are shared: treat them as read-only.
+// BakeryNamespaceLister reads the bakeries of one namespace from an indexer.
+// Its methods return shared objects, which must not be modified.
 type BakeryNamespaceLister interface {
-	// List returns the bakeries in the namespace that selector matches.
+	// List returns the bakeries of the namespace that match selector.
 	List(selector labels.Selector) (ret []*shopv1beta1.Bakery, err error)
-	// Get returns the Bakery of that name in the namespace, or a NotFound
-	// error.
+	// Get returns the Bakery with the given name in the namespace, or a NotFound error.
 	Get(name string) (*shopv1beta1.Bakery, error)
 	BakeryNamespaceListerExpansion
 }
 
 // bakeryNamespaceLister implements BakeryNamespaceLister.
-type bakeryNamespaceLister listers.Embedding[*shopv1beta1.Bakery]
+type bakeryNamespaceLister lister.Embedding[*shopv1beta1.Bakery]

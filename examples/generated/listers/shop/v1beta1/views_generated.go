@@ -5,16 +5,18 @@ package v1beta1
 
 import (
 	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	view "github.com/kubewright/kubewright/runtime/gen/view"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// NewReadOnlyBakeryLister returns a lister over indexer whose results can't be
-// used to change what the indexer holds. For one namespace there is its method
-// ByNamespace.
-func NewReadOnlyBakeryLister(indexer cache.Indexer) listers.ReadOnly[*shopv1beta1.Bakery, BakeryView] {
-	return listers.NewReadOnly(indexer, shopv1beta1.Resource("bakery"), NewBakeryView)
+// NewReadOnlyBakeryLister returns a lister of the bakeries in indexer.
+// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+func NewReadOnlyBakeryLister(
+	indexer cache.Indexer,
+) lister.ReadOnly[*shopv1beta1.Bakery, BakeryView] {
+	resource := shopv1beta1.Resource("bakery")
+	return lister.NewReadOnly(indexer, resource, NewBakeryView)
 }
 
 // BakeryView is a read-only view of a Bakery.
@@ -23,23 +25,23 @@ type BakeryView struct {
 	object *shopv1beta1.Bakery
 }
 
-// NewBakeryView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewBakeryView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewBakeryView(object *shopv1beta1.Bakery) BakeryView {
 	return BakeryView{view.OfObjectMeta(&object.ObjectMeta), object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v BakeryView) DeepCopy() *shopv1beta1.Bakery {
 	return view.Copy(v.object)
 }
 
-// Spec reads the field of that name.
+// Spec returns the field Spec.
 func (v BakeryView) Spec() BakerySpecView {
 	return NewBakerySpecView(&v.object.Spec)
 }
 
-// Status reads the field of that name.
+// Status returns the field Status.
 func (v BakeryView) Status() BakeryStatusView {
 	return NewBakeryStatusView(&v.object.Status)
 }
@@ -49,13 +51,13 @@ type BakerySpecView struct {
 	object *shopv1beta1.BakerySpec
 }
 
-// NewBakerySpecView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewBakerySpecView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewBakerySpecView(object *shopv1beta1.BakerySpec) BakerySpecView {
 	return BakerySpecView{object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v BakerySpecView) DeepCopy() *shopv1beta1.BakerySpec {
 	return view.Copy(v.object)
 }
@@ -75,13 +77,13 @@ type BakeryStatusView struct {
 	object *shopv1beta1.BakeryStatus
 }
 
-// NewBakeryStatusView returns a view of object, which must not be nil. Whoever has the
-// object can still change it.
+// NewBakeryStatusView returns a read-only view of object, which must not be nil.
+// The view shows later changes of object.
 func NewBakeryStatusView(object *shopv1beta1.BakeryStatus) BakeryStatusView {
 	return BakeryStatusView{object}
 }
 
-// DeepCopy returns a copy, to be changed at will.
+// DeepCopy returns a deep copy of the object, which may be modified.
 func (v BakeryStatusView) DeepCopy() *shopv1beta1.BakeryStatus {
 	return view.Copy(v.object)
 }

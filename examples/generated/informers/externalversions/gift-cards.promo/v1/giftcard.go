@@ -10,100 +10,147 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersgiftcardsv1 "github.com/kubewright/kubewright/examples/generated/listers/gift-cards.promo/v1"
-	factories "github.com/kubewright/kubewright/runtime/gen/factory"
-	informers "github.com/kubewright/kubewright/runtime/gen/informer"
+	factory "github.com/kubewright/kubewright/runtime/gen/factory"
+	informer "github.com/kubewright/kubewright/runtime/gen/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// GiftCardInformer is a shared informer of giftcards and a lister over its cache.
+// GiftCardInformer provides a shared informer of giftcards and its lister.
 // Prefer [TypedGiftCardInformer].
 type GiftCardInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersgiftcardsv1.GiftCardLister
 }
 
-// TypedGiftCardInformer is a GiftCardInformer with typed access.
+// TypedGiftCardInformer is a GiftCardInformer with a typed informer.
 type TypedGiftCardInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() GiftCardIndexInformer
 	Lister() listersgiftcardsv1.GiftCardLister
 }
 
-// GiftCardIndexInformer is a [cache.SharedIndexInformer] with typed handlers and
-// indexes.
+// GiftCardIndexInformer is a [cache.SharedIndexInformer] with typed event handlers and indexers.
 type GiftCardIndexInformer cache.TypedSharedIndexInformer[*giftcardsv1.GiftCard]
 
-// GiftCardHandlerFuncs is a handler of giftcards made of functions.
+// GiftCardHandlerFuncs is an event handler for giftcards that calls its functions.
 type GiftCardHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*giftcardsv1.GiftCard]
 
-// GiftCardDetailedHandlerFuncs is GiftCardHandlerFuncs whose AddFunc is told what
-// belongs to the initial list.
+// GiftCardDetailedHandlerFuncs is like [GiftCardHandlerFuncs],
+// but its AddFunc also receives whether the object is in the initial list.
 type GiftCardDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*giftcardsv1.GiftCard]
 
-// GiftCardFilteringHandler passes on to a handler what a filter lets through.
+// GiftCardFilteringHandler passes the events of the giftcards
+// that its FilterFunc accepts to its Handler.
 type GiftCardFilteringHandler = cache.TypedFilteringResourceEventHandler[*giftcardsv1.GiftCard]
 
-// GiftCardIndexers are index functions of giftcards by name.
+// GiftCardIndexers maps the names of indexes to index functions of giftcards.
 type GiftCardIndexers = cache.TypedIndexers[*giftcardsv1.GiftCard]
 
-// DeletedGiftCard is what handlers are told of a GiftCard that is gone.
+// DeletedGiftCard is passed to OnDelete. It contains the key of the deleted GiftCard,
+// and its last known state, if any.
 type DeletedGiftCard = cache.DeletedObject[*giftcardsv1.GiftCard]
 
-// NewGiftCardInformer makes an informer of giftcards that is shared with nobody:
-// prefer a factory's, which saves memory and connections. For typed access
-// see [NewTypedGiftCardInformer].
-func NewGiftCardInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
-	return NewTypedGiftCardInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers})
+// NewTypedGiftCardInformerWithOptions returns a new, unshared informer of giftcards
+// in namespace; use metav1.NamespaceAll to list and watch all namespaces.
+//
+// Prefer the informer of a SharedInformerFactory: it shares one watch and one cache. Use this constructor
+// only for an informer that needs options or a cache of its own. The other constructors call this one;
+// they exist for compatibility with k8s.io/code-generator.
+func NewTypedGiftCardInformerWithOptions(
+	client versioned.Interface, namespace string, options internalinterfaces.InformerOptions,
+) GiftCardIndexInformer {
+	resource := schema.GroupVersionResource{
+		Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards",
+	}
+	return informer.NewShared[*giftcardsv1.GiftCard](
+		func() informer.ResourceClient[*giftcardsv1.GiftCardList] {
+			return client.GiftCardsV1().GiftCards(namespace)
+		},
+		internalinterfaces.RuntimeOptions(client, resource, namespace, options),
+	)
 }
 
-// NewTypedGiftCardInformer makes an informer of giftcards that is shared with
-// nobody: prefer a factory's, which saves memory and connections.
-func NewTypedGiftCardInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers GiftCardIndexers) GiftCardIndexInformer {
-	return NewTypedGiftCardInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers)})
-}
-
-// NewFilteredGiftCardInformer is [NewGiftCardInformer] with requests changed by
-// tweakListOptions.
-func NewFilteredGiftCardInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return NewTypedGiftCardInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweakListOptions})
-}
-
-// NewTypedFilteredGiftCardInformer is [NewTypedGiftCardInformer] with requests
-// changed by tweakListOptions.
-func NewTypedFilteredGiftCardInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers GiftCardIndexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) GiftCardIndexInformer {
-	return NewTypedGiftCardInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers), TweakListOptions: tweakListOptions})
-}
-
-// NewGiftCardInformerWithOptions is [NewGiftCardInformer] with options.
-func NewGiftCardInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) cache.SharedIndexInformer {
+// NewGiftCardInformerWithOptions is [NewTypedGiftCardInformerWithOptions]
+// with an untyped result.
+func NewGiftCardInformerWithOptions(
+	client versioned.Interface, namespace string, options internalinterfaces.InformerOptions,
+) cache.SharedIndexInformer {
 	return NewTypedGiftCardInformerWithOptions(client, namespace, options)
 }
 
-// NewTypedGiftCardInformerWithOptions is [NewTypedGiftCardInformer] with options.
-func NewTypedGiftCardInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) GiftCardIndexInformer {
-	return informers.NewShared[*giftcardsv1.GiftCard](func() informers.ResourceClient[*giftcardsv1.GiftCardList] {
-		return client.GiftCardsV1().GiftCards(namespace)
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards"}, namespace, options))
+// NewTypedGiftCardInformer is [NewTypedGiftCardInformerWithOptions]
+// with a resync period and indexers.
+func NewTypedGiftCardInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers GiftCardIndexers,
+) GiftCardIndexInformer {
+	return NewTypedGiftCardInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     cache.TypedIndexersToIndexers(indexers),
+	})
 }
 
-// GiftCards returns the informer of giftcards.
+// NewGiftCardInformer is [NewTypedGiftCardInformerWithOptions]
+// with a resync period and indexers, and an untyped result.
+func NewGiftCardInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+) cache.SharedIndexInformer {
+	return NewTypedGiftCardInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     indexers,
+	})
+}
+
+// NewTypedFilteredGiftCardInformer is [NewTypedGiftCardInformerWithOptions]
+// with a resync period, indexers and tweakListOptions.
+func NewTypedFilteredGiftCardInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers GiftCardIndexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) GiftCardIndexInformer {
+	return NewTypedGiftCardInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         cache.TypedIndexersToIndexers(indexers),
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// NewFilteredGiftCardInformer is [NewTypedGiftCardInformerWithOptions]
+// with a resync period, indexers and tweakListOptions, and an untyped result.
+func NewFilteredGiftCardInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) cache.SharedIndexInformer {
+	return NewTypedGiftCardInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         indexers,
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// GiftCards returns the shared informer of giftcards.
 func (v *version) GiftCards() TypedGiftCardInformer {
-	return factories.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.GiftCard{}, NewGiftCardInformerWithOptions), ToGiftCardIndexInformer, listersgiftcardsv1.NewGiftCardLister)
+	return factory.NewAccess(
+		v.scope.SharedNamespaced(&giftcardsv1.GiftCard{}, NewGiftCardInformerWithOptions),
+		ToGiftCardIndexInformer,
+		listersgiftcardsv1.NewGiftCardLister,
+	)
 }
 
-// ToTypedGiftCardInformer gives typed access to an informer that must be one of
-// *GiftCard: with other objects the typed methods panic. A factory's informers
-// are typed already.
-func ToTypedGiftCardInformer(informer GiftCardInformer) TypedGiftCardInformer {
-	if informer, ok := informer.(TypedGiftCardInformer); ok {
-		return informer
+// ToTypedGiftCardInformer adds a typed informer to i with [ToGiftCardIndexInformer].
+// The informers of a SharedInformerFactory are typed already.
+func ToTypedGiftCardInformer(i GiftCardInformer) TypedGiftCardInformer {
+	if typed, ok := i.(TypedGiftCardInformer); ok {
+		return typed
 	}
-	return factories.WithTyped(informer, ToGiftCardIndexInformer)
+	return factory.WithTyped(i, ToGiftCardIndexInformer)
 }
 
-// ToGiftCardIndexInformer gives typed access to an informer that must be one of
-// *GiftCard: with other objects the typed methods panic.
-func ToGiftCardIndexInformer(informer cache.SharedIndexInformer) GiftCardIndexInformer {
-	return informers.Typed[*giftcardsv1.GiftCard](informer)
+// ToGiftCardIndexInformer returns i as a typed informer.
+// All objects of i must be of type *GiftCard: the typed methods panic at others.
+func ToGiftCardIndexInformer(i cache.SharedIndexInformer) GiftCardIndexInformer {
+	return informer.Typed[*giftcardsv1.GiftCard](i)
 }

@@ -5,26 +5,35 @@ package v1
 
 import (
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
-	informers "github.com/kubewright/kubewright/runtime/gen/informer"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	informer "github.com/kubewright/kubewright/runtime/gen/informer"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	metadata "k8s.io/client-go/metadata"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// NewGiftCardInformerForMetadata makes an informer that asks for, and keeps, only
-// the metadata of giftcards: its objects are *[metav1.PartialObjectMetadata].
-// It is shared with nobody.
-func NewGiftCardInformerForMetadata(client metadata.Interface, namespace string, options internalinterfaces.InformerOptions) cache.SharedIndexInformer {
-	resource := schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards"}
-	return informers.NewShared[*metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
-		return client.Resource(resource).Namespace(namespace)
-	}, internalinterfaces.RuntimeOptions(client, resource, namespace, options))
+// NewGiftCardInformerForMetadata returns a new, unshared informer of giftcards
+// in namespace; use metav1.NamespaceAll to list and watch all namespaces.
+// It requests and caches only metadata: its objects are *[metav1.PartialObjectMetadata].
+func NewGiftCardInformerForMetadata(
+	client metadata.Interface, namespace string, options internalinterfaces.InformerOptions,
+) cache.SharedIndexInformer {
+	resource := schema.GroupVersionResource{
+		Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "giftcards",
+	}
+	return informer.NewShared[*metav1.PartialObjectMetadata](
+		func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+			return client.Resource(resource).Namespace(namespace)
+		},
+		internalinterfaces.RuntimeOptions(client, resource, namespace, options),
+	)
 }
 
-// NewGiftCardMetadataLister returns a lister over the index of such an informer,
-// which should have the index [cache.NamespaceIndex].
-func NewGiftCardMetadataLister(indexer cache.Indexer) listers.Metadata {
-	return listers.NewMetadata(indexer, schema.GroupResource{Group: "gift-cards.promo.kubewright.dev", Resource: "giftcards"})
+// NewGiftCardMetadataLister returns a lister of the metadata of giftcards
+// in indexer, the indexer of an informer for metadata.
+// For lists of one namespace, indexer should have the index [cache.NamespaceIndex].
+func NewGiftCardMetadataLister(indexer cache.Indexer) lister.Metadata {
+	resource := schema.GroupResource{Group: "gift-cards.promo.kubewright.dev", Resource: "giftcards"}
+	return lister.NewMetadata(indexer, resource)
 }

@@ -10,100 +10,147 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersgiftcardsv1 "github.com/kubewright/kubewright/examples/generated/listers/gift-cards.promo/v1"
-	factories "github.com/kubewright/kubewright/runtime/gen/factory"
-	informers "github.com/kubewright/kubewright/runtime/gen/informer"
+	factory "github.com/kubewright/kubewright/runtime/gen/factory"
+	informer "github.com/kubewright/kubewright/runtime/gen/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// PersonInformer is a shared informer of people and a lister over its cache.
+// PersonInformer provides a shared informer of people and its lister.
 // Prefer [TypedPersonInformer].
 type PersonInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersgiftcardsv1.PersonLister
 }
 
-// TypedPersonInformer is a PersonInformer with typed access.
+// TypedPersonInformer is a PersonInformer with a typed informer.
 type TypedPersonInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() PersonIndexInformer
 	Lister() listersgiftcardsv1.PersonLister
 }
 
-// PersonIndexInformer is a [cache.SharedIndexInformer] with typed handlers and
-// indexes.
+// PersonIndexInformer is a [cache.SharedIndexInformer] with typed event handlers and indexers.
 type PersonIndexInformer cache.TypedSharedIndexInformer[*giftcardsv1.Person]
 
-// PersonHandlerFuncs is a handler of people made of functions.
+// PersonHandlerFuncs is an event handler for people that calls its functions.
 type PersonHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*giftcardsv1.Person]
 
-// PersonDetailedHandlerFuncs is PersonHandlerFuncs whose AddFunc is told what
-// belongs to the initial list.
+// PersonDetailedHandlerFuncs is like [PersonHandlerFuncs],
+// but its AddFunc also receives whether the object is in the initial list.
 type PersonDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*giftcardsv1.Person]
 
-// PersonFilteringHandler passes on to a handler what a filter lets through.
+// PersonFilteringHandler passes the events of the people
+// that its FilterFunc accepts to its Handler.
 type PersonFilteringHandler = cache.TypedFilteringResourceEventHandler[*giftcardsv1.Person]
 
-// PersonIndexers are index functions of people by name.
+// PersonIndexers maps the names of indexes to index functions of people.
 type PersonIndexers = cache.TypedIndexers[*giftcardsv1.Person]
 
-// DeletedPerson is what handlers are told of a Person that is gone.
+// DeletedPerson is passed to OnDelete. It contains the key of the deleted Person,
+// and its last known state, if any.
 type DeletedPerson = cache.DeletedObject[*giftcardsv1.Person]
 
-// NewPersonInformer makes an informer of people that is shared with nobody:
-// prefer a factory's, which saves memory and connections. For typed access
-// see [NewTypedPersonInformer].
-func NewPersonInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
-	return NewTypedPersonInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers})
+// NewTypedPersonInformerWithOptions returns a new, unshared informer of people
+// in namespace; use metav1.NamespaceAll to list and watch all namespaces.
+//
+// Prefer the informer of a SharedInformerFactory: it shares one watch and one cache. Use this constructor
+// only for an informer that needs options or a cache of its own. The other constructors call this one;
+// they exist for compatibility with k8s.io/code-generator.
+func NewTypedPersonInformerWithOptions(
+	client versioned.Interface, namespace string, options internalinterfaces.InformerOptions,
+) PersonIndexInformer {
+	resource := schema.GroupVersionResource{
+		Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "people",
+	}
+	return informer.NewShared[*giftcardsv1.Person](
+		func() informer.ResourceClient[*giftcardsv1.PersonList] {
+			return client.GiftCardsV1().Persons(namespace)
+		},
+		internalinterfaces.RuntimeOptions(client, resource, namespace, options),
+	)
 }
 
-// NewTypedPersonInformer makes an informer of people that is shared with
-// nobody: prefer a factory's, which saves memory and connections.
-func NewTypedPersonInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers PersonIndexers) PersonIndexInformer {
-	return NewTypedPersonInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers)})
-}
-
-// NewFilteredPersonInformer is [NewPersonInformer] with requests changed by
-// tweakListOptions.
-func NewFilteredPersonInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return NewTypedPersonInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweakListOptions})
-}
-
-// NewTypedFilteredPersonInformer is [NewTypedPersonInformer] with requests
-// changed by tweakListOptions.
-func NewTypedFilteredPersonInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers PersonIndexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) PersonIndexInformer {
-	return NewTypedPersonInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers), TweakListOptions: tweakListOptions})
-}
-
-// NewPersonInformerWithOptions is [NewPersonInformer] with options.
-func NewPersonInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) cache.SharedIndexInformer {
+// NewPersonInformerWithOptions is [NewTypedPersonInformerWithOptions]
+// with an untyped result.
+func NewPersonInformerWithOptions(
+	client versioned.Interface, namespace string, options internalinterfaces.InformerOptions,
+) cache.SharedIndexInformer {
 	return NewTypedPersonInformerWithOptions(client, namespace, options)
 }
 
-// NewTypedPersonInformerWithOptions is [NewTypedPersonInformer] with options.
-func NewTypedPersonInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) PersonIndexInformer {
-	return informers.NewShared[*giftcardsv1.Person](func() informers.ResourceClient[*giftcardsv1.PersonList] {
-		return client.GiftCardsV1().Persons(namespace)
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "gift-cards.promo.kubewright.dev", Version: "v1", Resource: "people"}, namespace, options))
+// NewTypedPersonInformer is [NewTypedPersonInformerWithOptions]
+// with a resync period and indexers.
+func NewTypedPersonInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers PersonIndexers,
+) PersonIndexInformer {
+	return NewTypedPersonInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     cache.TypedIndexersToIndexers(indexers),
+	})
 }
 
-// Persons returns the informer of people.
+// NewPersonInformer is [NewTypedPersonInformerWithOptions]
+// with a resync period and indexers, and an untyped result.
+func NewPersonInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+) cache.SharedIndexInformer {
+	return NewTypedPersonInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     indexers,
+	})
+}
+
+// NewTypedFilteredPersonInformer is [NewTypedPersonInformerWithOptions]
+// with a resync period, indexers and tweakListOptions.
+func NewTypedFilteredPersonInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers PersonIndexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) PersonIndexInformer {
+	return NewTypedPersonInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         cache.TypedIndexersToIndexers(indexers),
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// NewFilteredPersonInformer is [NewTypedPersonInformerWithOptions]
+// with a resync period, indexers and tweakListOptions, and an untyped result.
+func NewFilteredPersonInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) cache.SharedIndexInformer {
+	return NewTypedPersonInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         indexers,
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// Persons returns the shared informer of people.
 func (v *version) Persons() TypedPersonInformer {
-	return factories.NewAccess(v.scope.SharedNamespaced(&giftcardsv1.Person{}, NewPersonInformerWithOptions), ToPersonIndexInformer, listersgiftcardsv1.NewPersonLister)
+	return factory.NewAccess(
+		v.scope.SharedNamespaced(&giftcardsv1.Person{}, NewPersonInformerWithOptions),
+		ToPersonIndexInformer,
+		listersgiftcardsv1.NewPersonLister,
+	)
 }
 
-// ToTypedPersonInformer gives typed access to an informer that must be one of
-// *Person: with other objects the typed methods panic. A factory's informers
-// are typed already.
-func ToTypedPersonInformer(informer PersonInformer) TypedPersonInformer {
-	if informer, ok := informer.(TypedPersonInformer); ok {
-		return informer
+// ToTypedPersonInformer adds a typed informer to i with [ToPersonIndexInformer].
+// The informers of a SharedInformerFactory are typed already.
+func ToTypedPersonInformer(i PersonInformer) TypedPersonInformer {
+	if typed, ok := i.(TypedPersonInformer); ok {
+		return typed
 	}
-	return factories.WithTyped(informer, ToPersonIndexInformer)
+	return factory.WithTyped(i, ToPersonIndexInformer)
 }
 
-// ToPersonIndexInformer gives typed access to an informer that must be one of
-// *Person: with other objects the typed methods panic.
-func ToPersonIndexInformer(informer cache.SharedIndexInformer) PersonIndexInformer {
-	return informers.Typed[*giftcardsv1.Person](informer)
+// ToPersonIndexInformer returns i as a typed informer.
+// All objects of i must be of type *Person: the typed methods panic at others.
+func ToPersonIndexInformer(i cache.SharedIndexInformer) PersonIndexInformer {
+	return informer.Typed[*giftcardsv1.Person](i)
 }

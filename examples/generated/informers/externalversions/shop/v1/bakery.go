@@ -10,100 +10,147 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
-	factories "github.com/kubewright/kubewright/runtime/gen/factory"
-	informers "github.com/kubewright/kubewright/runtime/gen/informer"
+	factory "github.com/kubewright/kubewright/runtime/gen/factory"
+	informer "github.com/kubewright/kubewright/runtime/gen/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// BakeryInformer is a shared informer of bakeries and a lister over its cache.
+// BakeryInformer provides a shared informer of bakeries and its lister.
 // Prefer [TypedBakeryInformer].
 type BakeryInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersshopv1.BakeryLister
 }
 
-// TypedBakeryInformer is a BakeryInformer with typed access.
+// TypedBakeryInformer is a BakeryInformer with a typed informer.
 type TypedBakeryInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() BakeryIndexInformer
 	Lister() listersshopv1.BakeryLister
 }
 
-// BakeryIndexInformer is a [cache.SharedIndexInformer] with typed handlers and
-// indexes.
+// BakeryIndexInformer is a [cache.SharedIndexInformer] with typed event handlers and indexers.
 type BakeryIndexInformer cache.TypedSharedIndexInformer[*shopv1.Bakery]
 
-// BakeryHandlerFuncs is a handler of bakeries made of functions.
+// BakeryHandlerFuncs is an event handler for bakeries that calls its functions.
 type BakeryHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*shopv1.Bakery]
 
-// BakeryDetailedHandlerFuncs is BakeryHandlerFuncs whose AddFunc is told what
-// belongs to the initial list.
+// BakeryDetailedHandlerFuncs is like [BakeryHandlerFuncs],
+// but its AddFunc also receives whether the object is in the initial list.
 type BakeryDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*shopv1.Bakery]
 
-// BakeryFilteringHandler passes on to a handler what a filter lets through.
+// BakeryFilteringHandler passes the events of the bakeries
+// that its FilterFunc accepts to its Handler.
 type BakeryFilteringHandler = cache.TypedFilteringResourceEventHandler[*shopv1.Bakery]
 
-// BakeryIndexers are index functions of bakeries by name.
+// BakeryIndexers maps the names of indexes to index functions of bakeries.
 type BakeryIndexers = cache.TypedIndexers[*shopv1.Bakery]
 
-// DeletedBakery is what handlers are told of a Bakery that is gone.
+// DeletedBakery is passed to OnDelete. It contains the key of the deleted Bakery,
+// and its last known state, if any.
 type DeletedBakery = cache.DeletedObject[*shopv1.Bakery]
 
-// NewBakeryInformer makes an informer of bakeries that is shared with nobody:
-// prefer a factory's, which saves memory and connections. For typed access
-// see [NewTypedBakeryInformer].
-func NewBakeryInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
-	return NewTypedBakeryInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers})
+// NewTypedBakeryInformerWithOptions returns a new, unshared informer of bakeries
+// in namespace; use metav1.NamespaceAll to list and watch all namespaces.
+//
+// Prefer the informer of a SharedInformerFactory: it shares one watch and one cache. Use this constructor
+// only for an informer that needs options or a cache of its own. The other constructors call this one;
+// they exist for compatibility with k8s.io/code-generator.
+func NewTypedBakeryInformerWithOptions(
+	client versioned.Interface, namespace string, options internalinterfaces.InformerOptions,
+) BakeryIndexInformer {
+	resource := schema.GroupVersionResource{
+		Group: "shop.kubewright.dev", Version: "v1", Resource: "bakeries",
+	}
+	return informer.NewShared[*shopv1.Bakery](
+		func() informer.ResourceClient[*shopv1.BakeryList] {
+			return client.ShopV1().Bakeries(namespace)
+		},
+		internalinterfaces.RuntimeOptions(client, resource, namespace, options),
+	)
 }
 
-// NewTypedBakeryInformer makes an informer of bakeries that is shared with
-// nobody: prefer a factory's, which saves memory and connections.
-func NewTypedBakeryInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers BakeryIndexers) BakeryIndexInformer {
-	return NewTypedBakeryInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers)})
-}
-
-// NewFilteredBakeryInformer is [NewBakeryInformer] with requests changed by
-// tweakListOptions.
-func NewFilteredBakeryInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return NewTypedBakeryInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweakListOptions})
-}
-
-// NewTypedFilteredBakeryInformer is [NewTypedBakeryInformer] with requests
-// changed by tweakListOptions.
-func NewTypedFilteredBakeryInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers BakeryIndexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) BakeryIndexInformer {
-	return NewTypedBakeryInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers), TweakListOptions: tweakListOptions})
-}
-
-// NewBakeryInformerWithOptions is [NewBakeryInformer] with options.
-func NewBakeryInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) cache.SharedIndexInformer {
+// NewBakeryInformerWithOptions is [NewTypedBakeryInformerWithOptions]
+// with an untyped result.
+func NewBakeryInformerWithOptions(
+	client versioned.Interface, namespace string, options internalinterfaces.InformerOptions,
+) cache.SharedIndexInformer {
 	return NewTypedBakeryInformerWithOptions(client, namespace, options)
 }
 
-// NewTypedBakeryInformerWithOptions is [NewTypedBakeryInformer] with options.
-func NewTypedBakeryInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) BakeryIndexInformer {
-	return informers.NewShared[*shopv1.Bakery](func() informers.ResourceClient[*shopv1.BakeryList] {
-		return client.ShopV1().Bakeries(namespace)
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "bakeries"}, namespace, options))
+// NewTypedBakeryInformer is [NewTypedBakeryInformerWithOptions]
+// with a resync period and indexers.
+func NewTypedBakeryInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers BakeryIndexers,
+) BakeryIndexInformer {
+	return NewTypedBakeryInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     cache.TypedIndexersToIndexers(indexers),
+	})
 }
 
-// Bakeries returns the informer of bakeries.
+// NewBakeryInformer is [NewTypedBakeryInformerWithOptions]
+// with a resync period and indexers, and an untyped result.
+func NewBakeryInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+) cache.SharedIndexInformer {
+	return NewTypedBakeryInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     indexers,
+	})
+}
+
+// NewTypedFilteredBakeryInformer is [NewTypedBakeryInformerWithOptions]
+// with a resync period, indexers and tweakListOptions.
+func NewTypedFilteredBakeryInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers BakeryIndexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) BakeryIndexInformer {
+	return NewTypedBakeryInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         cache.TypedIndexersToIndexers(indexers),
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// NewFilteredBakeryInformer is [NewTypedBakeryInformerWithOptions]
+// with a resync period, indexers and tweakListOptions, and an untyped result.
+func NewFilteredBakeryInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) cache.SharedIndexInformer {
+	return NewTypedBakeryInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         indexers,
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// Bakeries returns the shared informer of bakeries.
 func (v *version) Bakeries() TypedBakeryInformer {
-	return factories.NewAccess(v.scope.SharedNamespaced(&shopv1.Bakery{}, NewBakeryInformerWithOptions), ToBakeryIndexInformer, listersshopv1.NewBakeryLister)
+	return factory.NewAccess(
+		v.scope.SharedNamespaced(&shopv1.Bakery{}, NewBakeryInformerWithOptions),
+		ToBakeryIndexInformer,
+		listersshopv1.NewBakeryLister,
+	)
 }
 
-// ToTypedBakeryInformer gives typed access to an informer that must be one of
-// *Bakery: with other objects the typed methods panic. A factory's informers
-// are typed already.
-func ToTypedBakeryInformer(informer BakeryInformer) TypedBakeryInformer {
-	if informer, ok := informer.(TypedBakeryInformer); ok {
-		return informer
+// ToTypedBakeryInformer adds a typed informer to i with [ToBakeryIndexInformer].
+// The informers of a SharedInformerFactory are typed already.
+func ToTypedBakeryInformer(i BakeryInformer) TypedBakeryInformer {
+	if typed, ok := i.(TypedBakeryInformer); ok {
+		return typed
 	}
-	return factories.WithTyped(informer, ToBakeryIndexInformer)
+	return factory.WithTyped(i, ToBakeryIndexInformer)
 }
 
-// ToBakeryIndexInformer gives typed access to an informer that must be one of
-// *Bakery: with other objects the typed methods panic.
-func ToBakeryIndexInformer(informer cache.SharedIndexInformer) BakeryIndexInformer {
-	return informers.Typed[*shopv1.Bakery](informer)
+// ToBakeryIndexInformer returns i as a typed informer.
+// All objects of i must be of type *Bakery: the typed methods panic at others.
+func ToBakeryIndexInformer(i cache.SharedIndexInformer) BakeryIndexInformer {
+	return informer.Typed[*shopv1.Bakery](i)
 }

@@ -5,26 +5,35 @@ package v1
 
 import (
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
-	informers "github.com/kubewright/kubewright/runtime/gen/informer"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	informer "github.com/kubewright/kubewright/runtime/gen/informer"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	metadata "k8s.io/client-go/metadata"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// NewBakeryInformerForMetadata makes an informer that asks for, and keeps, only
-// the metadata of bakeries: its objects are *[metav1.PartialObjectMetadata].
-// It is shared with nobody.
-func NewBakeryInformerForMetadata(client metadata.Interface, namespace string, options internalinterfaces.InformerOptions) cache.SharedIndexInformer {
-	resource := schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "bakeries"}
-	return informers.NewShared[*metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
-		return client.Resource(resource).Namespace(namespace)
-	}, internalinterfaces.RuntimeOptions(client, resource, namespace, options))
+// NewBakeryInformerForMetadata returns a new, unshared informer of bakeries
+// in namespace; use metav1.NamespaceAll to list and watch all namespaces.
+// It requests and caches only metadata: its objects are *[metav1.PartialObjectMetadata].
+func NewBakeryInformerForMetadata(
+	client metadata.Interface, namespace string, options internalinterfaces.InformerOptions,
+) cache.SharedIndexInformer {
+	resource := schema.GroupVersionResource{
+		Group: "shop.kubewright.dev", Version: "v1", Resource: "bakeries",
+	}
+	return informer.NewShared[*metav1.PartialObjectMetadata](
+		func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+			return client.Resource(resource).Namespace(namespace)
+		},
+		internalinterfaces.RuntimeOptions(client, resource, namespace, options),
+	)
 }
 
-// NewBakeryMetadataLister returns a lister over the index of such an informer,
-// which should have the index [cache.NamespaceIndex].
-func NewBakeryMetadataLister(indexer cache.Indexer) listers.Metadata {
-	return listers.NewMetadata(indexer, schema.GroupResource{Group: "shop.kubewright.dev", Resource: "bakeries"})
+// NewBakeryMetadataLister returns a lister of the metadata of bakeries
+// in indexer, the indexer of an informer for metadata.
+// For lists of one namespace, indexer should have the index [cache.NamespaceIndex].
+func NewBakeryMetadataLister(indexer cache.Indexer) lister.Metadata {
+	resource := schema.GroupResource{Group: "shop.kubewright.dev", Resource: "bakeries"}
+	return lister.NewMetadata(indexer, resource)
 }

@@ -10,100 +10,147 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
-	factories "github.com/kubewright/kubewright/runtime/gen/factory"
-	informers "github.com/kubewright/kubewright/runtime/gen/informer"
+	factory "github.com/kubewright/kubewright/runtime/gen/factory"
+	informer "github.com/kubewright/kubewright/runtime/gen/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// InspectionInformer is a shared informer of inspections and a lister over its cache.
+// InspectionInformer provides a shared informer of inspections and its lister.
 // Prefer [TypedInspectionInformer].
 type InspectionInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersshopv1.InspectionLister
 }
 
-// TypedInspectionInformer is an InspectionInformer with typed access.
+// TypedInspectionInformer is an InspectionInformer with a typed informer.
 type TypedInspectionInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() InspectionIndexInformer
 	Lister() listersshopv1.InspectionLister
 }
 
-// InspectionIndexInformer is a [cache.SharedIndexInformer] with typed handlers and
-// indexes.
+// InspectionIndexInformer is a [cache.SharedIndexInformer] with typed event handlers and indexers.
 type InspectionIndexInformer cache.TypedSharedIndexInformer[*shopv1.Inspection]
 
-// InspectionHandlerFuncs is a handler of inspections made of functions.
+// InspectionHandlerFuncs is an event handler for inspections that calls its functions.
 type InspectionHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*shopv1.Inspection]
 
-// InspectionDetailedHandlerFuncs is InspectionHandlerFuncs whose AddFunc is told what
-// belongs to the initial list.
+// InspectionDetailedHandlerFuncs is like [InspectionHandlerFuncs],
+// but its AddFunc also receives whether the object is in the initial list.
 type InspectionDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*shopv1.Inspection]
 
-// InspectionFilteringHandler passes on to a handler what a filter lets through.
+// InspectionFilteringHandler passes the events of the inspections
+// that its FilterFunc accepts to its Handler.
 type InspectionFilteringHandler = cache.TypedFilteringResourceEventHandler[*shopv1.Inspection]
 
-// InspectionIndexers are index functions of inspections by name.
+// InspectionIndexers maps the names of indexes to index functions of inspections.
 type InspectionIndexers = cache.TypedIndexers[*shopv1.Inspection]
 
-// DeletedInspection is what handlers are told of an Inspection that is gone.
+// DeletedInspection is passed to OnDelete. It contains the key of the deleted Inspection,
+// and its last known state, if any.
 type DeletedInspection = cache.DeletedObject[*shopv1.Inspection]
 
-// NewInspectionInformer makes an informer of inspections that is shared with nobody:
-// prefer a factory's, which saves memory and connections. For typed access
-// see [NewTypedInspectionInformer].
-func NewInspectionInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
-	return NewTypedInspectionInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers})
+// NewTypedInspectionInformerWithOptions returns a new, unshared informer of inspections
+// in namespace; use metav1.NamespaceAll to list and watch all namespaces.
+//
+// Prefer the informer of a SharedInformerFactory: it shares one watch and one cache. Use this constructor
+// only for an informer that needs options or a cache of its own. The other constructors call this one;
+// they exist for compatibility with k8s.io/code-generator.
+func NewTypedInspectionInformerWithOptions(
+	client versioned.Interface, namespace string, options internalinterfaces.InformerOptions,
+) InspectionIndexInformer {
+	resource := schema.GroupVersionResource{
+		Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections",
+	}
+	return informer.NewShared[*shopv1.Inspection](
+		func() informer.ResourceClient[*shopv1.InspectionList] {
+			return client.ShopV1().Inspections(namespace)
+		},
+		internalinterfaces.RuntimeOptions(client, resource, namespace, options),
+	)
 }
 
-// NewTypedInspectionInformer makes an informer of inspections that is shared with
-// nobody: prefer a factory's, which saves memory and connections.
-func NewTypedInspectionInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers InspectionIndexers) InspectionIndexInformer {
-	return NewTypedInspectionInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers)})
-}
-
-// NewFilteredInspectionInformer is [NewInspectionInformer] with requests changed by
-// tweakListOptions.
-func NewFilteredInspectionInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return NewTypedInspectionInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweakListOptions})
-}
-
-// NewTypedFilteredInspectionInformer is [NewTypedInspectionInformer] with requests
-// changed by tweakListOptions.
-func NewTypedFilteredInspectionInformer(client versioned.Interface, namespace string, resyncPeriod time.Duration, indexers InspectionIndexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) InspectionIndexInformer {
-	return NewTypedInspectionInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers), TweakListOptions: tweakListOptions})
-}
-
-// NewInspectionInformerWithOptions is [NewInspectionInformer] with options.
-func NewInspectionInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) cache.SharedIndexInformer {
+// NewInspectionInformerWithOptions is [NewTypedInspectionInformerWithOptions]
+// with an untyped result.
+func NewInspectionInformerWithOptions(
+	client versioned.Interface, namespace string, options internalinterfaces.InformerOptions,
+) cache.SharedIndexInformer {
 	return NewTypedInspectionInformerWithOptions(client, namespace, options)
 }
 
-// NewTypedInspectionInformerWithOptions is [NewTypedInspectionInformer] with options.
-func NewTypedInspectionInformerWithOptions(client versioned.Interface, namespace string, options internalinterfaces.InformerOptions) InspectionIndexInformer {
-	return informers.NewShared[*shopv1.Inspection](func() informers.ResourceClient[*shopv1.InspectionList] {
-		return client.ShopV1().Inspections(namespace)
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "inspections"}, namespace, options))
+// NewTypedInspectionInformer is [NewTypedInspectionInformerWithOptions]
+// with a resync period and indexers.
+func NewTypedInspectionInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers InspectionIndexers,
+) InspectionIndexInformer {
+	return NewTypedInspectionInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     cache.TypedIndexersToIndexers(indexers),
+	})
 }
 
-// Inspections returns the informer of inspections.
+// NewInspectionInformer is [NewTypedInspectionInformerWithOptions]
+// with a resync period and indexers, and an untyped result.
+func NewInspectionInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+) cache.SharedIndexInformer {
+	return NewTypedInspectionInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     indexers,
+	})
+}
+
+// NewTypedFilteredInspectionInformer is [NewTypedInspectionInformerWithOptions]
+// with a resync period, indexers and tweakListOptions.
+func NewTypedFilteredInspectionInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers InspectionIndexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) InspectionIndexInformer {
+	return NewTypedInspectionInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         cache.TypedIndexersToIndexers(indexers),
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// NewFilteredInspectionInformer is [NewTypedInspectionInformerWithOptions]
+// with a resync period, indexers and tweakListOptions, and an untyped result.
+func NewFilteredInspectionInformer(
+	client versioned.Interface, namespace string,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) cache.SharedIndexInformer {
+	return NewTypedInspectionInformerWithOptions(client, namespace, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         indexers,
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// Inspections returns the shared informer of inspections.
 func (v *version) Inspections() TypedInspectionInformer {
-	return factories.NewAccess(v.scope.SharedNamespaced(&shopv1.Inspection{}, NewInspectionInformerWithOptions), ToInspectionIndexInformer, listersshopv1.NewInspectionLister)
+	return factory.NewAccess(
+		v.scope.SharedNamespaced(&shopv1.Inspection{}, NewInspectionInformerWithOptions),
+		ToInspectionIndexInformer,
+		listersshopv1.NewInspectionLister,
+	)
 }
 
-// ToTypedInspectionInformer gives typed access to an informer that must be one of
-// *Inspection: with other objects the typed methods panic. A factory's informers
-// are typed already.
-func ToTypedInspectionInformer(informer InspectionInformer) TypedInspectionInformer {
-	if informer, ok := informer.(TypedInspectionInformer); ok {
-		return informer
+// ToTypedInspectionInformer adds a typed informer to i with [ToInspectionIndexInformer].
+// The informers of a SharedInformerFactory are typed already.
+func ToTypedInspectionInformer(i InspectionInformer) TypedInspectionInformer {
+	if typed, ok := i.(TypedInspectionInformer); ok {
+		return typed
 	}
-	return factories.WithTyped(informer, ToInspectionIndexInformer)
+	return factory.WithTyped(i, ToInspectionIndexInformer)
 }
 
-// ToInspectionIndexInformer gives typed access to an informer that must be one of
-// *Inspection: with other objects the typed methods panic.
-func ToInspectionIndexInformer(informer cache.SharedIndexInformer) InspectionIndexInformer {
-	return informers.Typed[*shopv1.Inspection](informer)
+// ToInspectionIndexInformer returns i as a typed informer.
+// All objects of i must be of type *Inspection: the typed methods panic at others.
+func ToInspectionIndexInformer(i cache.SharedIndexInformer) InspectionIndexInformer {
+	return informer.Typed[*shopv1.Inspection](i)
 }

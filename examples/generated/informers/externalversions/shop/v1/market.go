@@ -10,100 +10,146 @@ import (
 	versioned "github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
 	listersshopv1 "github.com/kubewright/kubewright/examples/generated/listers/shop/v1"
-	factories "github.com/kubewright/kubewright/runtime/gen/factory"
-	informers "github.com/kubewright/kubewright/runtime/gen/informer"
+	factory "github.com/kubewright/kubewright/runtime/gen/factory"
+	informer "github.com/kubewright/kubewright/runtime/gen/informer"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// MarketInformer is a shared informer of markets and a lister over its cache.
+// MarketInformer provides a shared informer of markets and its lister.
 // Prefer [TypedMarketInformer].
 type MarketInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersshopv1.MarketLister
 }
 
-// TypedMarketInformer is a MarketInformer with typed access.
+// TypedMarketInformer is a MarketInformer with a typed informer.
 type TypedMarketInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() MarketIndexInformer
 	Lister() listersshopv1.MarketLister
 }
 
-// MarketIndexInformer is a [cache.SharedIndexInformer] with typed handlers and
-// indexes.
+// MarketIndexInformer is a [cache.SharedIndexInformer] with typed event handlers and indexers.
 type MarketIndexInformer cache.TypedSharedIndexInformer[*shopv1.Market]
 
-// MarketHandlerFuncs is a handler of markets made of functions.
+// MarketHandlerFuncs is an event handler for markets that calls its functions.
 type MarketHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*shopv1.Market]
 
-// MarketDetailedHandlerFuncs is MarketHandlerFuncs whose AddFunc is told what
-// belongs to the initial list.
+// MarketDetailedHandlerFuncs is like [MarketHandlerFuncs],
+// but its AddFunc also receives whether the object is in the initial list.
 type MarketDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*shopv1.Market]
 
-// MarketFilteringHandler passes on to a handler what a filter lets through.
+// MarketFilteringHandler passes the events of the markets
+// that its FilterFunc accepts to its Handler.
 type MarketFilteringHandler = cache.TypedFilteringResourceEventHandler[*shopv1.Market]
 
-// MarketIndexers are index functions of markets by name.
+// MarketIndexers maps the names of indexes to index functions of markets.
 type MarketIndexers = cache.TypedIndexers[*shopv1.Market]
 
-// DeletedMarket is what handlers are told of a Market that is gone.
+// DeletedMarket is passed to OnDelete. It contains the key of the deleted Market,
+// and its last known state, if any.
 type DeletedMarket = cache.DeletedObject[*shopv1.Market]
 
-// NewMarketInformer makes an informer of markets that is shared with nobody:
-// prefer a factory's, which saves memory and connections. For typed access
-// see [NewTypedMarketInformer].
-func NewMarketInformer(client versioned.Interface, resyncPeriod time.Duration, indexers cache.Indexers) cache.SharedIndexInformer {
-	return NewTypedMarketInformerWithOptions(client, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers})
+// NewTypedMarketInformerWithOptions returns a new, unshared informer of markets.
+//
+// Prefer the informer of a SharedInformerFactory: it shares one watch and one cache. Use this constructor
+// only for an informer that needs options or a cache of its own. The other constructors call this one;
+// they exist for compatibility with k8s.io/code-generator.
+func NewTypedMarketInformerWithOptions(
+	client versioned.Interface, options internalinterfaces.InformerOptions,
+) MarketIndexInformer {
+	resource := schema.GroupVersionResource{
+		Group: "shop.kubewright.dev", Version: "v1", Resource: "markets",
+	}
+	return informer.NewShared[*shopv1.Market](
+		func() informer.ResourceClient[*shopv1.MarketList] {
+			return client.ShopV1().Markets()
+		},
+		internalinterfaces.RuntimeOptions(client, resource, "", options),
+	)
 }
 
-// NewTypedMarketInformer makes an informer of markets that is shared with
-// nobody: prefer a factory's, which saves memory and connections.
-func NewTypedMarketInformer(client versioned.Interface, resyncPeriod time.Duration, indexers MarketIndexers) MarketIndexInformer {
-	return NewTypedMarketInformerWithOptions(client, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers)})
-}
-
-// NewFilteredMarketInformer is [NewMarketInformer] with requests changed by
-// tweakListOptions.
-func NewFilteredMarketInformer(client versioned.Interface, resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) cache.SharedIndexInformer {
-	return NewTypedMarketInformerWithOptions(client, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweakListOptions})
-}
-
-// NewTypedFilteredMarketInformer is [NewTypedMarketInformer] with requests
-// changed by tweakListOptions.
-func NewTypedFilteredMarketInformer(client versioned.Interface, resyncPeriod time.Duration, indexers MarketIndexers, tweakListOptions internalinterfaces.TweakListOptionsFunc) MarketIndexInformer {
-	return NewTypedMarketInformerWithOptions(client, internalinterfaces.InformerOptions{ResyncPeriod: resyncPeriod, Indexers: cache.TypedIndexersToIndexers(indexers), TweakListOptions: tweakListOptions})
-}
-
-// NewMarketInformerWithOptions is [NewMarketInformer] with options.
-func NewMarketInformerWithOptions(client versioned.Interface, options internalinterfaces.InformerOptions) cache.SharedIndexInformer {
+// NewMarketInformerWithOptions is [NewTypedMarketInformerWithOptions]
+// with an untyped result.
+func NewMarketInformerWithOptions(
+	client versioned.Interface, options internalinterfaces.InformerOptions,
+) cache.SharedIndexInformer {
 	return NewTypedMarketInformerWithOptions(client, options)
 }
 
-// NewTypedMarketInformerWithOptions is [NewTypedMarketInformer] with options.
-func NewTypedMarketInformerWithOptions(client versioned.Interface, options internalinterfaces.InformerOptions) MarketIndexInformer {
-	return informers.NewShared[*shopv1.Market](func() informers.ResourceClient[*shopv1.MarketList] {
-		return client.ShopV1().Markets()
-	}, internalinterfaces.RuntimeOptions(client, schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"}, "", options))
+// NewTypedMarketInformer is [NewTypedMarketInformerWithOptions]
+// with a resync period and indexers.
+func NewTypedMarketInformer(
+	client versioned.Interface,
+	resyncPeriod time.Duration, indexers MarketIndexers,
+) MarketIndexInformer {
+	return NewTypedMarketInformerWithOptions(client, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     cache.TypedIndexersToIndexers(indexers),
+	})
 }
 
-// Markets returns the informer of markets.
+// NewMarketInformer is [NewTypedMarketInformerWithOptions]
+// with a resync period and indexers, and an untyped result.
+func NewMarketInformer(
+	client versioned.Interface,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+) cache.SharedIndexInformer {
+	return NewTypedMarketInformerWithOptions(client, internalinterfaces.InformerOptions{
+		ResyncPeriod: resyncPeriod,
+		Indexers:     indexers,
+	})
+}
+
+// NewTypedFilteredMarketInformer is [NewTypedMarketInformerWithOptions]
+// with a resync period, indexers and tweakListOptions.
+func NewTypedFilteredMarketInformer(
+	client versioned.Interface,
+	resyncPeriod time.Duration, indexers MarketIndexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) MarketIndexInformer {
+	return NewTypedMarketInformerWithOptions(client, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         cache.TypedIndexersToIndexers(indexers),
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// NewFilteredMarketInformer is [NewTypedMarketInformerWithOptions]
+// with a resync period, indexers and tweakListOptions, and an untyped result.
+func NewFilteredMarketInformer(
+	client versioned.Interface,
+	resyncPeriod time.Duration, indexers cache.Indexers,
+	tweakListOptions internalinterfaces.TweakListOptionsFunc,
+) cache.SharedIndexInformer {
+	return NewTypedMarketInformerWithOptions(client, internalinterfaces.InformerOptions{
+		ResyncPeriod:     resyncPeriod,
+		Indexers:         indexers,
+		TweakListOptions: tweakListOptions,
+	})
+}
+
+// Markets returns the shared informer of markets.
 func (v *version) Markets() TypedMarketInformer {
-	return factories.NewAccess(v.scope.Shared(&shopv1.Market{}, NewMarketInformerWithOptions), ToMarketIndexInformer, listersshopv1.NewMarketLister)
+	return factory.NewAccess(
+		v.scope.Shared(&shopv1.Market{}, NewMarketInformerWithOptions),
+		ToMarketIndexInformer,
+		listersshopv1.NewMarketLister,
+	)
 }
 
-// ToTypedMarketInformer gives typed access to an informer that must be one of
-// *Market: with other objects the typed methods panic. A factory's informers
-// are typed already.
-func ToTypedMarketInformer(informer MarketInformer) TypedMarketInformer {
-	if informer, ok := informer.(TypedMarketInformer); ok {
-		return informer
+// ToTypedMarketInformer adds a typed informer to i with [ToMarketIndexInformer].
+// The informers of a SharedInformerFactory are typed already.
+func ToTypedMarketInformer(i MarketInformer) TypedMarketInformer {
+	if typed, ok := i.(TypedMarketInformer); ok {
+		return typed
 	}
-	return factories.WithTyped(informer, ToMarketIndexInformer)
+	return factory.WithTyped(i, ToMarketIndexInformer)
 }
 
-// ToMarketIndexInformer gives typed access to an informer that must be one of
-// *Market: with other objects the typed methods panic.
-func ToMarketIndexInformer(informer cache.SharedIndexInformer) MarketIndexInformer {
-	return informers.Typed[*shopv1.Market](informer)
+// ToMarketIndexInformer returns i as a typed informer.
+// All objects of i must be of type *Market: the typed methods panic at others.
+func ToMarketIndexInformer(i cache.SharedIndexInformer) MarketIndexInformer {
+	return informer.Typed[*shopv1.Market](i)
 }

@@ -5,25 +5,33 @@ package v1
 
 import (
 	internalinterfaces "github.com/kubewright/kubewright/examples/generated/informers/externalversions/internalinterfaces"
-	informers "github.com/kubewright/kubewright/runtime/gen/informer"
-	listers "github.com/kubewright/kubewright/runtime/gen/lister"
+	informer "github.com/kubewright/kubewright/runtime/gen/informer"
+	lister "github.com/kubewright/kubewright/runtime/gen/lister"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	metadata "k8s.io/client-go/metadata"
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// NewMarketInformerForMetadata makes an informer that asks for, and keeps, only
-// the metadata of markets: its objects are *[metav1.PartialObjectMetadata].
-// It is shared with nobody.
-func NewMarketInformerForMetadata(client metadata.Interface, options internalinterfaces.InformerOptions) cache.SharedIndexInformer {
-	resource := schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "markets"}
-	return informers.NewShared[*metav1.PartialObjectMetadata](func() informers.ResourceClient[*metav1.PartialObjectMetadataList] {
-		return client.Resource(resource)
-	}, internalinterfaces.RuntimeOptions(client, resource, "", options))
+// NewMarketInformerForMetadata returns a new, unshared informer of markets.
+// It requests and caches only metadata: its objects are *[metav1.PartialObjectMetadata].
+func NewMarketInformerForMetadata(
+	client metadata.Interface, options internalinterfaces.InformerOptions,
+) cache.SharedIndexInformer {
+	resource := schema.GroupVersionResource{
+		Group: "shop.kubewright.dev", Version: "v1", Resource: "markets",
+	}
+	return informer.NewShared[*metav1.PartialObjectMetadata](
+		func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+			return client.Resource(resource)
+		},
+		internalinterfaces.RuntimeOptions(client, resource, "", options),
+	)
 }
 
-// NewMarketMetadataLister returns a lister over the index of such an informer.
-func NewMarketMetadataLister(indexer cache.Indexer) listers.Metadata {
-	return listers.NewMetadata(indexer, schema.GroupResource{Group: "shop.kubewright.dev", Resource: "markets"})
+// NewMarketMetadataLister returns a lister of the metadata of markets
+// in indexer, the indexer of an informer for metadata.
+func NewMarketMetadataLister(indexer cache.Indexer) lister.Metadata {
+	resource := schema.GroupResource{Group: "shop.kubewright.dev", Resource: "markets"}
+	return lister.NewMetadata(indexer, resource)
 }

@@ -3,10 +3,10 @@
 
 package v1
 
-// GiftCardExpansion adds methods to GiftCardInterface. To have some, declare it
-// by hand in giftcard_expansion.go.
+// GiftCardExpansion adds methods to GiftCardInterface.
+// To add methods, declare this interface in giftcard_expansion.go.
 type GiftCardExpansion interface{}
 
-// PersonExpansion adds methods to PersonInterface. To have some, declare it
-// by hand in person_expansion.go.
+// PersonExpansion adds methods to PersonInterface.
+// To add methods, declare this interface in person_expansion.go.
 type PersonExpansion interface{}

@@ -13,41 +13,39 @@ import (
 	rest "k8s.io/client-go/rest"
 )
 
-// This assertion doesn't compile if the runtime doesn't support generation 2 of
-// generated code. To fix that, generate this file again, with the version of
-// github.com/kubewright/kubewright that go.mod requires.
+// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
+// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
 const _ = version.Generation2
 
-// GiftCardsV1Interface offers the clients of the resources in gift-cards.promo.kubewright.dev/v1.
+// GiftCardsV1Interface provides the clients of the resources in gift-cards.promo.kubewright.dev/v1.
 type GiftCardsV1Interface interface {
 	RESTClient() rest.Interface
 	GiftCardsGetter
 	PersonsGetter
 }
 
-// GiftCardsV1Client makes the clients of the resources in gift-cards.promo.kubewright.dev/v1.
+// GiftCardsV1Client implements GiftCardsV1Interface. It is safe for concurrent use.
 type GiftCardsV1Client client.GroupClient
 
-// GiftCards returns the client of giftcards in namespace, or with "" for what needs
-// none: lists and watches of all namespaces.
+// GiftCards returns a client of giftcards in namespace;
+// use metav1.NamespaceAll to list or watch all namespaces.
 func (c *GiftCardsV1Client) GiftCards(namespace string) GiftCardInterface {
 	return newGiftCards(c, namespace)
 }
 
-// Persons returns the client of people in namespace, or with "" for what needs
-// none: lists and watches of all namespaces.
+// Persons returns a client of people in namespace;
+// use metav1.NamespaceAll to list or watch all namespaces.
 func (c *GiftCardsV1Client) Persons(namespace string) PersonInterface {
 	return newPersons(c, namespace)
 }
 
-// NewForConfig makes a GiftCardsV1Client with an HTTP client of its own, as
-// [rest.HTTPClientFor] makes it.
+// NewForConfig returns a GiftCardsV1Client that uses a new HTTP client from [rest.HTTPClientFor].
 func NewForConfig(c *rest.Config) (*GiftCardsV1Client, error) {
 	return client.ForConfig(c, NewForConfigAndClient)
 }
 
-// NewForConfigAndClient makes a GiftCardsV1Client that sends its requests
-// through h, whatever c says of transport.
+// NewForConfigAndClient returns a GiftCardsV1Client that sends requests through h.
+// It ignores the transport settings of c. It doesn't modify c.
 func NewForConfigAndClient(c *rest.Config, h *http.Client) (*GiftCardsV1Client, error) {
 	return client.ForGroup(c, h, client.Group{
 		Version: giftcardsv1.SchemeGroupVersion,
@@ -55,22 +53,22 @@ func NewForConfigAndClient(c *rest.Config, h *http.Client) (*GiftCardsV1Client, 
 	}, New)
 }
 
-// NewForConfigOrDie is [NewForConfig] for configurations that are known to be
-// good: it panics on errors.
+// NewForConfigOrDie is like [NewForConfig], but panics if c is invalid.
 func NewForConfigOrDie(c *rest.Config) *GiftCardsV1Client {
 	return client.Must(NewForConfig(c))
 }
 
-// New makes a GiftCardsV1Client that sends its requests through c.
+// New returns a GiftCardsV1Client that sends requests through c.
 func New(c rest.Interface) *GiftCardsV1Client {
 	return (*GiftCardsV1Client)(client.NewGroupClient(c))
 }
 
-// RESTClient returns what the requests are sent through, nil for a nil client.
+// RESTClient returns the REST client that sends the requests, or nil if c is nil.
 func (c *GiftCardsV1Client) RESTClient() rest.Interface {
 	return (*client.GroupClient)(c).RESTClient()
 }
 
+// written returns the record of the writes that are sent through c.
 func (c *GiftCardsV1Client) written() *client.Writes {
 	return (*client.GroupClient)(c).Writes()
 }

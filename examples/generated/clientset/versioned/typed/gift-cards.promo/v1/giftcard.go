@@ -14,24 +14,34 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// GiftCardsGetter has a method that returns the client of giftcards.
-// The client of the group has it.
+// GiftCardsGetter is implemented by [GiftCardsV1Client].
 type GiftCardsGetter interface {
+	// GiftCards returns a client of giftcards in namespace.
 	GiftCards(namespace string) GiftCardInterface
 }
 
-// GiftCardInterface is the client of giftcards.
+// GiftCardInterface is a client of giftcards.
 type GiftCardInterface interface {
-	Create(ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.CreateOptions) (*giftcardsv1.GiftCard, error)
-	Update(ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.UpdateOptions) (*giftcardsv1.GiftCard, error)
-	// UpdateStatus is there because GiftCard has a field Status and no +genclient:noStatus.
-	UpdateStatus(ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.UpdateOptions) (*giftcardsv1.GiftCard, error)
+	Create(
+		ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.CreateOptions,
+	) (*giftcardsv1.GiftCard, error)
+	Update(
+		ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.UpdateOptions,
+	) (*giftcardsv1.GiftCard, error)
+	// UpdateStatus is generated because GiftCard has a field Status.
+	// To omit it, add +genclient:noStatus to the type.
+	UpdateStatus(
+		ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.UpdateOptions,
+	) (*giftcardsv1.GiftCard, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*giftcardsv1.GiftCard, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*giftcardsv1.GiftCardList, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (result *giftcardsv1.GiftCard, err error)
+	Patch(
+		ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+		subresources ...string,
+	) (result *giftcardsv1.GiftCard, err error)
 	GiftCardExpansion
 }
 
@@ -40,7 +50,11 @@ type giftCards struct {
 	client.ClientWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList]
 }
 
-// newGiftCards returns the client of giftcards in namespace.
+// newGiftCards returns a client of giftcards in namespace.
 func newGiftCards(c *GiftCardsV1Client, namespace string) *giftCards {
-	return &giftCards{*client.NewWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList](c.RESTClient(), scheme.ParameterCodec, "giftcards", namespace, client.RememberIn(c.written()))}
+	base := client.NewWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList](
+		c.RESTClient(), scheme.ParameterCodec, "giftcards", namespace,
+		client.RememberIn(c.written()),
+	)
+	return &giftCards{*base}
 }

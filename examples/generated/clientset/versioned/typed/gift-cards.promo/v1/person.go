@@ -14,22 +14,29 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// PersonsGetter has a method that returns the client of people.
-// The client of the group has it.
+// PersonsGetter is implemented by [GiftCardsV1Client].
 type PersonsGetter interface {
+	// Persons returns a client of people in namespace.
 	Persons(namespace string) PersonInterface
 }
 
-// PersonInterface is the client of people.
+// PersonInterface is a client of people.
 type PersonInterface interface {
-	Create(ctx context.Context, person *giftcardsv1.Person, opts metav1.CreateOptions) (*giftcardsv1.Person, error)
-	Update(ctx context.Context, person *giftcardsv1.Person, opts metav1.UpdateOptions) (*giftcardsv1.Person, error)
+	Create(
+		ctx context.Context, person *giftcardsv1.Person, opts metav1.CreateOptions,
+	) (*giftcardsv1.Person, error)
+	Update(
+		ctx context.Context, person *giftcardsv1.Person, opts metav1.UpdateOptions,
+	) (*giftcardsv1.Person, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*giftcardsv1.Person, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*giftcardsv1.PersonList, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (result *giftcardsv1.Person, err error)
+	Patch(
+		ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+		subresources ...string,
+	) (result *giftcardsv1.Person, err error)
 	PersonExpansion
 }
 
@@ -38,7 +45,11 @@ type persons struct {
 	client.ClientWithList[*giftcardsv1.Person, *giftcardsv1.PersonList]
 }
 
-// newPersons returns the client of people in namespace.
+// newPersons returns a client of people in namespace.
 func newPersons(c *GiftCardsV1Client, namespace string) *persons {
-	return &persons{*client.NewWithList[*giftcardsv1.Person, *giftcardsv1.PersonList](c.RESTClient(), scheme.ParameterCodec, "people", namespace, client.RememberIn(c.written()))}
+	base := client.NewWithList[*giftcardsv1.Person, *giftcardsv1.PersonList](
+		c.RESTClient(), scheme.ParameterCodec, "people", namespace,
+		client.RememberIn(c.written()),
+	)
+	return &persons{*base}
 }

@@ -15,27 +15,42 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// BakeriesGetter has a method that returns the client of bakeries.
-// The client of the group has it.
+// BakeriesGetter is implemented by [ShopV1Client].
 type BakeriesGetter interface {
+	// Bakeries returns a client of bakeries in namespace.
 	Bakeries(namespace string) BakeryInterface
 }
 
-// BakeryInterface is the client of bakeries.
+// BakeryInterface is a client of bakeries.
 type BakeryInterface interface {
-	Create(ctx context.Context, bakery *shopv1.Bakery, opts metav1.CreateOptions) (*shopv1.Bakery, error)
-	Update(ctx context.Context, bakery *shopv1.Bakery, opts metav1.UpdateOptions) (*shopv1.Bakery, error)
-	// UpdateStatus is there because Bakery has a field Status and no +genclient:noStatus.
-	UpdateStatus(ctx context.Context, bakery *shopv1.Bakery, opts metav1.UpdateOptions) (*shopv1.Bakery, error)
+	Create(
+		ctx context.Context, bakery *shopv1.Bakery, opts metav1.CreateOptions,
+	) (*shopv1.Bakery, error)
+	Update(
+		ctx context.Context, bakery *shopv1.Bakery, opts metav1.UpdateOptions,
+	) (*shopv1.Bakery, error)
+	// UpdateStatus is generated because Bakery has a field Status.
+	// To omit it, add +genclient:noStatus to the type.
+	UpdateStatus(
+		ctx context.Context, bakery *shopv1.Bakery, opts metav1.UpdateOptions,
+	) (*shopv1.Bakery, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1.Bakery, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1.BakeryList, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (result *shopv1.Bakery, err error)
+	Patch(
+		ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+		subresources ...string,
+	) (result *shopv1.Bakery, err error)
 
-	GetScale(ctx context.Context, bakeryName string, options metav1.GetOptions) (*autoscalingv1.Scale, error)
-	UpdateScale(ctx context.Context, bakeryName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (*autoscalingv1.Scale, error)
+	GetScale(
+		ctx context.Context, bakeryName string, options metav1.GetOptions,
+	) (*autoscalingv1.Scale, error)
+	UpdateScale(
+		ctx context.Context, bakeryName string,
+		scale *autoscalingv1.Scale, opts metav1.UpdateOptions,
+	) (*autoscalingv1.Scale, error)
 
 	BakeryExpansion
 }
@@ -45,17 +60,32 @@ type bakeries struct {
 	client.ClientWithList[*shopv1.Bakery, *shopv1.BakeryList]
 }
 
-// newBakeries returns the client of bakeries in namespace.
+// newBakeries returns a client of bakeries in namespace.
 func newBakeries(c *ShopV1Client, namespace string) *bakeries {
-	return &bakeries{*client.NewWithList[*shopv1.Bakery, *shopv1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace, client.RememberIn(c.written()))}
+	base := client.NewWithList[*shopv1.Bakery, *shopv1.BakeryList](
+		c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace,
+		client.RememberIn(c.written()),
+	)
+	return &bakeries{*base}
 }
 
-// GetScale reads the sub-resource scale of a Bakery as a Scale.
-func (c *bakeries) GetScale(ctx context.Context, bakeryName string, options metav1.GetOptions) (result *autoscalingv1.Scale, err error) {
-	return client.GetAs[*autoscalingv1.Scale](ctx, c, bakeryName, "scale", options)
+// GetScale reads the subresource scale of a Bakery
+// and returns a Scale.
+func (c *bakeries) GetScale(
+	ctx context.Context, bakeryName string, options metav1.GetOptions,
+) (result *autoscalingv1.Scale, err error) {
+	return client.GetAs[*autoscalingv1.Scale](
+		ctx, c, bakeryName, "scale", options,
+	)
 }
 
-// UpdateScale replaces the sub-resource scale of a Bakery by a Scale and returns the server's answer.
-func (c *bakeries) UpdateScale(ctx context.Context, bakeryName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
-	return client.UpdateAs[*autoscalingv1.Scale](ctx, c, bakeryName, "scale", scale, opts)
+// UpdateScale replaces the subresource scale of a Bakery with a Scale
+// and returns the response.
+func (c *bakeries) UpdateScale(
+	ctx context.Context, bakeryName string,
+	scale *autoscalingv1.Scale, opts metav1.UpdateOptions,
+) (result *autoscalingv1.Scale, err error) {
+	return client.UpdateAs[*autoscalingv1.Scale](
+		ctx, c, bakeryName, "scale", scale, opts,
+	)
 }

@@ -3,14 +3,14 @@
 
 package v1
 
-// BakeryExpansion adds methods to BakeryInterface. To have some, declare it
-// by hand in bakery_expansion.go.
+// BakeryExpansion adds methods to BakeryInterface.
+// To add methods, declare this interface in bakery_expansion.go.
 type BakeryExpansion interface{}
 
-// InspectionExpansion adds methods to InspectionInterface. To have some, declare it
-// by hand in inspection_expansion.go.
+// InspectionExpansion adds methods to InspectionInterface.
+// To add methods, declare this interface in inspection_expansion.go.
 type InspectionExpansion interface{}
 
-// MarketExpansion adds methods to MarketInterface. To have some, declare it
-// by hand in market_expansion.go.
+// MarketExpansion adds methods to MarketInterface.
+// To add methods, declare this interface in market_expansion.go.
 type MarketExpansion interface{}

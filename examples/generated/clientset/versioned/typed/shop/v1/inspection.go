@@ -13,13 +13,13 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// InspectionsGetter has a method that returns the client of inspections.
-// The client of the group has it.
+// InspectionsGetter is implemented by [ShopV1Client].
 type InspectionsGetter interface {
+	// Inspections returns a client of inspections in namespace.
 	Inspections(namespace string) InspectionInterface
 }
 
-// InspectionInterface is the client of inspections.
+// InspectionInterface is a client of inspections.
 type InspectionInterface interface {
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1.Inspection, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1.InspectionList, error)
@@ -32,7 +32,11 @@ type inspections struct {
 	client.ClientWithList[*shopv1.Inspection, *shopv1.InspectionList]
 }
 
-// newInspections returns the client of inspections in namespace.
+// newInspections returns a client of inspections in namespace.
 func newInspections(c *ShopV1Client, namespace string) *inspections {
-	return &inspections{*client.NewWithList[*shopv1.Inspection, *shopv1.InspectionList](c.RESTClient(), scheme.ParameterCodec, "inspections", namespace, client.RememberIn(c.written()))}
+	base := client.NewWithList[*shopv1.Inspection, *shopv1.InspectionList](
+		c.RESTClient(), scheme.ParameterCodec, "inspections", namespace,
+		client.RememberIn(c.written()),
+	)
+	return &inspections{*base}
 }

@@ -14,22 +14,29 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// MarketsGetter has a method that returns the client of markets.
-// The client of the group has it.
+// MarketsGetter is implemented by [ShopV1Client].
 type MarketsGetter interface {
+	// Markets returns a client of markets.
 	Markets() MarketInterface
 }
 
-// MarketInterface is the client of markets.
+// MarketInterface is a client of markets.
 type MarketInterface interface {
-	Create(ctx context.Context, market *shopv1.Market, opts metav1.CreateOptions) (*shopv1.Market, error)
-	Update(ctx context.Context, market *shopv1.Market, opts metav1.UpdateOptions) (*shopv1.Market, error)
+	Create(
+		ctx context.Context, market *shopv1.Market, opts metav1.CreateOptions,
+	) (*shopv1.Market, error)
+	Update(
+		ctx context.Context, market *shopv1.Market, opts metav1.UpdateOptions,
+	) (*shopv1.Market, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1.Market, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1.MarketList, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (result *shopv1.Market, err error)
+	Patch(
+		ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+		subresources ...string,
+	) (result *shopv1.Market, err error)
 	MarketExpansion
 }
 
@@ -38,7 +45,11 @@ type markets struct {
 	client.ClientWithList[*shopv1.Market, *shopv1.MarketList]
 }
 
-// newMarkets returns the client of markets.
+// newMarkets returns a client of markets.
 func newMarkets(c *ShopV1Client) *markets {
-	return &markets{*client.NewWithList[*shopv1.Market, *shopv1.MarketList](c.RESTClient(), scheme.ParameterCodec, "markets", "", client.ClusterScoped(), client.RememberIn(c.written()))}
+	base := client.NewWithList[*shopv1.Market, *shopv1.MarketList](
+		c.RESTClient(), scheme.ParameterCodec, "markets", "",
+		client.ClusterScoped(), client.RememberIn(c.written()),
+	)
+	return &markets{*base}
 }

@@ -14,22 +14,29 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// BakeriesGetter has a method that returns the client of bakeries.
-// The client of the group has it.
+// BakeriesGetter is implemented by [ShopV1beta1Client].
 type BakeriesGetter interface {
+	// Bakeries returns a client of bakeries in namespace.
 	Bakeries(namespace string) BakeryInterface
 }
 
-// BakeryInterface is the client of bakeries.
+// BakeryInterface is a client of bakeries.
 type BakeryInterface interface {
-	Create(ctx context.Context, bakery *shopv1beta1.Bakery, opts metav1.CreateOptions) (*shopv1beta1.Bakery, error)
-	Update(ctx context.Context, bakery *shopv1beta1.Bakery, opts metav1.UpdateOptions) (*shopv1beta1.Bakery, error)
+	Create(
+		ctx context.Context, bakery *shopv1beta1.Bakery, opts metav1.CreateOptions,
+	) (*shopv1beta1.Bakery, error)
+	Update(
+		ctx context.Context, bakery *shopv1beta1.Bakery, opts metav1.UpdateOptions,
+	) (*shopv1beta1.Bakery, error)
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1beta1.Bakery, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1beta1.BakeryList, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (result *shopv1beta1.Bakery, err error)
+	Patch(
+		ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions,
+		subresources ...string,
+	) (result *shopv1beta1.Bakery, err error)
 	BakeryExpansion
 }
 
@@ -38,7 +45,11 @@ type bakeries struct {
 	client.ClientWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList]
 }
 
-// newBakeries returns the client of bakeries in namespace.
+// newBakeries returns a client of bakeries in namespace.
 func newBakeries(c *ShopV1beta1Client, namespace string) *bakeries {
-	return &bakeries{*client.NewWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList](c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace, client.RememberIn(c.written()))}
+	base := client.NewWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList](
+		c.RESTClient(), scheme.ParameterCodec, "bakeries", namespace,
+		client.RememberIn(c.written()),
+	)
+	return &bakeries{*base}
 }

@@ -3,6 +3,6 @@
 
 package v1beta1
 
-// BakeryExpansion adds methods to BakeryInterface. To have some, declare it
-// by hand in bakery_expansion.go.
+// BakeryExpansion adds methods to BakeryInterface.
+// To add methods, declare this interface in bakery_expansion.go.
 type BakeryExpansion interface{}

@@ -13,34 +13,32 @@ import (
 	rest "k8s.io/client-go/rest"
 )
 
-// This assertion doesn't compile if the runtime doesn't support generation 2 of
-// generated code. To fix that, generate this file again, with the version of
-// github.com/kubewright/kubewright that go.mod requires.
+// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
+// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
 const _ = version.Generation2
 
-// ShopV1beta1Interface offers the clients of the resources in shop.kubewright.dev/v1beta1.
+// ShopV1beta1Interface provides the clients of the resources in shop.kubewright.dev/v1beta1.
 type ShopV1beta1Interface interface {
 	RESTClient() rest.Interface
 	BakeriesGetter
 }
 
-// ShopV1beta1Client makes the clients of the resources in shop.kubewright.dev/v1beta1.
+// ShopV1beta1Client implements ShopV1beta1Interface. It is safe for concurrent use.
 type ShopV1beta1Client client.GroupClient
 
-// Bakeries returns the client of bakeries in namespace, or with "" for what needs
-// none: lists and watches of all namespaces.
+// Bakeries returns a client of bakeries in namespace;
+// use metav1.NamespaceAll to list or watch all namespaces.
 func (c *ShopV1beta1Client) Bakeries(namespace string) BakeryInterface {
 	return newBakeries(c, namespace)
 }
 
-// NewForConfig makes a ShopV1beta1Client with an HTTP client of its own, as
-// [rest.HTTPClientFor] makes it.
+// NewForConfig returns a ShopV1beta1Client that uses a new HTTP client from [rest.HTTPClientFor].
 func NewForConfig(c *rest.Config) (*ShopV1beta1Client, error) {
 	return client.ForConfig(c, NewForConfigAndClient)
 }
 
-// NewForConfigAndClient makes a ShopV1beta1Client that sends its requests
-// through h, whatever c says of transport.
+// NewForConfigAndClient returns a ShopV1beta1Client that sends requests through h.
+// It ignores the transport settings of c. It doesn't modify c.
 func NewForConfigAndClient(c *rest.Config, h *http.Client) (*ShopV1beta1Client, error) {
 	return client.ForGroup(c, h, client.Group{
 		Version: shopv1beta1.SchemeGroupVersion,
@@ -48,22 +46,22 @@ func NewForConfigAndClient(c *rest.Config, h *http.Client) (*ShopV1beta1Client, 
 	}, New)
 }
 
-// NewForConfigOrDie is [NewForConfig] for configurations that are known to be
-// good: it panics on errors.
+// NewForConfigOrDie is like [NewForConfig], but panics if c is invalid.
 func NewForConfigOrDie(c *rest.Config) *ShopV1beta1Client {
 	return client.Must(NewForConfig(c))
 }
 
-// New makes a ShopV1beta1Client that sends its requests through c.
+// New returns a ShopV1beta1Client that sends requests through c.
 func New(c rest.Interface) *ShopV1beta1Client {
 	return (*ShopV1beta1Client)(client.NewGroupClient(c))
 }
 
-// RESTClient returns what the requests are sent through, nil for a nil client.
+// RESTClient returns the REST client that sends the requests, or nil if c is nil.
 func (c *ShopV1beta1Client) RESTClient() rest.Interface {
 	return (*client.GroupClient)(c).RESTClient()
 }
 
+// written returns the record of the writes that are sent through c.
 func (c *ShopV1beta1Client) written() *client.Writes {
 	return (*client.GroupClient)(c).Writes()
 }

@@ -10,27 +10,30 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
-// This assertion doesn't compile if the runtime doesn't support generation 2 of
-// generated code. To fix that, generate this file again, with the version of
-// github.com/kubewright/kubewright that go.mod requires.
+// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
+// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
 const _ = version.Generation2
 
-// FakeGiftCardsV1 is the fake of GiftCardsV1Interface.
+// FakeGiftCardsV1 implements GiftCardsV1Interface. It records requests as actions of its Fake.
 type FakeGiftCardsV1 struct {
 	*testing.Fake
 }
 
-// GiftCards returns the fake client of giftcards in namespace.
-func (c *FakeGiftCardsV1) GiftCards(namespace string) typedgiftcardsv1.GiftCardInterface {
+// GiftCards returns a fake client of giftcards in namespace.
+func (c *FakeGiftCardsV1) GiftCards(
+	namespace string,
+) typedgiftcardsv1.GiftCardInterface {
 	return newFakeGiftCards(c, namespace)
 }
 
-// Persons returns the fake client of people in namespace.
-func (c *FakeGiftCardsV1) Persons(namespace string) typedgiftcardsv1.PersonInterface {
+// Persons returns a fake client of people in namespace.
+func (c *FakeGiftCardsV1) Persons(
+	namespace string,
+) typedgiftcardsv1.PersonInterface {
 	return newFakePersons(c, namespace)
 }
 
-// RESTClient returns a nil *rest.RESTClient: a fake sends nothing.
+// RESTClient returns a nil *rest.RESTClient, because a fake sends no requests.
 func (c *FakeGiftCardsV1) RESTClient() rest.Interface {
 	var ret *rest.RESTClient
 	return ret

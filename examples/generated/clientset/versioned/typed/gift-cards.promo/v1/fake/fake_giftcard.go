@@ -15,7 +15,14 @@ type fakeGiftCards struct {
 	Fake *FakeGiftCardsV1
 }
 
-func newFakeGiftCards(fake *FakeGiftCardsV1, namespace string) typedgiftcardsv1.GiftCardInterface {
-	c := clientfake.NewWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList](fake.Fake, namespace, giftcardsv1.SchemeGroupVersion.WithResource("giftcards"), giftcardsv1.SchemeGroupVersion.WithKind("GiftCard"))
-	return &fakeGiftCards{*c, fake}
+// newFakeGiftCards returns a fake client of giftcards in namespace.
+func newFakeGiftCards(
+	f *FakeGiftCardsV1, namespace string,
+) typedgiftcardsv1.GiftCardInterface {
+	c := clientfake.NewWithList[*giftcardsv1.GiftCard, *giftcardsv1.GiftCardList](
+		f.Fake, namespace,
+		giftcardsv1.SchemeGroupVersion.WithResource("giftcards"),
+		giftcardsv1.SchemeGroupVersion.WithKind("GiftCard"),
+	)
+	return &fakeGiftCards{*c, f}
 }

@@ -15,7 +15,14 @@ type fakePersons struct {
 	Fake *FakeGiftCardsV1
 }
 
-func newFakePersons(fake *FakeGiftCardsV1, namespace string) typedgiftcardsv1.PersonInterface {
-	c := clientfake.NewWithList[*giftcardsv1.Person, *giftcardsv1.PersonList](fake.Fake, namespace, giftcardsv1.SchemeGroupVersion.WithResource("people"), giftcardsv1.SchemeGroupVersion.WithKind("Person"))
-	return &fakePersons{*c, fake}
+// newFakePersons returns a fake client of people in namespace.
+func newFakePersons(
+	f *FakeGiftCardsV1, namespace string,
+) typedgiftcardsv1.PersonInterface {
+	c := clientfake.NewWithList[*giftcardsv1.Person, *giftcardsv1.PersonList](
+		f.Fake, namespace,
+		giftcardsv1.SchemeGroupVersion.WithResource("people"),
+		giftcardsv1.SchemeGroupVersion.WithKind("Person"),
+	)
+	return &fakePersons{*c, f}
 }

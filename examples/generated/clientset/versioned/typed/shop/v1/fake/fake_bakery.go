@@ -19,17 +19,33 @@ type fakeBakeries struct {
 	Fake *FakeShopV1
 }
 
-func newFakeBakeries(fake *FakeShopV1, namespace string) typedshopv1.BakeryInterface {
-	c := clientfake.NewWithList[*shopv1.Bakery, *shopv1.BakeryList](fake.Fake, namespace, shopv1.SchemeGroupVersion.WithResource("bakeries"), shopv1.SchemeGroupVersion.WithKind("Bakery"))
-	return &fakeBakeries{*c, fake}
+// newFakeBakeries returns a fake client of bakeries in namespace.
+func newFakeBakeries(
+	f *FakeShopV1, namespace string,
+) typedshopv1.BakeryInterface {
+	c := clientfake.NewWithList[*shopv1.Bakery, *shopv1.BakeryList](
+		f.Fake, namespace,
+		shopv1.SchemeGroupVersion.WithResource("bakeries"),
+		shopv1.SchemeGroupVersion.WithKind("Bakery"),
+	)
+	return &fakeBakeries{*c, f}
 }
 
-// GetScale records what GetScale of BakeryInterface would send.
-func (c *fakeBakeries) GetScale(ctx context.Context, bakeryName string, options metav1.GetOptions) (result *autoscalingv1.Scale, err error) {
-	return clientfake.GetAs[*autoscalingv1.Scale](ctx, c, bakeryName, "scale", options)
+// GetScale records the request of GetScale of BakeryInterface.
+func (c *fakeBakeries) GetScale(
+	ctx context.Context, bakeryName string, options metav1.GetOptions,
+) (result *autoscalingv1.Scale, err error) {
+	return clientfake.GetAs[*autoscalingv1.Scale](
+		ctx, c, bakeryName, "scale", options,
+	)
 }
 
-// UpdateScale records what UpdateScale of BakeryInterface would send.
-func (c *fakeBakeries) UpdateScale(ctx context.Context, bakeryName string, scale *autoscalingv1.Scale, opts metav1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
-	return clientfake.UpdateAs[*autoscalingv1.Scale](ctx, c, bakeryName, "scale", scale, opts)
+// UpdateScale records the request of UpdateScale of BakeryInterface.
+func (c *fakeBakeries) UpdateScale(
+	ctx context.Context, bakeryName string,
+	scale *autoscalingv1.Scale, opts metav1.UpdateOptions,
+) (result *autoscalingv1.Scale, err error) {
+	return clientfake.UpdateAs[*autoscalingv1.Scale](
+		ctx, c, bakeryName, "scale", scale, opts,
+	)
 }

@@ -15,7 +15,14 @@ type fakeInspections struct {
 	Fake *FakeShopV1
 }
 
-func newFakeInspections(fake *FakeShopV1, namespace string) typedshopv1.InspectionInterface {
-	c := clientfake.NewWithList[*shopv1.Inspection, *shopv1.InspectionList](fake.Fake, namespace, shopv1.SchemeGroupVersion.WithResource("inspections"), shopv1.SchemeGroupVersion.WithKind("Inspection"))
-	return &fakeInspections{*c, fake}
+// newFakeInspections returns a fake client of inspections in namespace.
+func newFakeInspections(
+	f *FakeShopV1, namespace string,
+) typedshopv1.InspectionInterface {
+	c := clientfake.NewWithList[*shopv1.Inspection, *shopv1.InspectionList](
+		f.Fake, namespace,
+		shopv1.SchemeGroupVersion.WithResource("inspections"),
+		shopv1.SchemeGroupVersion.WithKind("Inspection"),
+	)
+	return &fakeInspections{*c, f}
 }

@@ -15,7 +15,15 @@ type fakeMarkets struct {
 	Fake *FakeShopV1
 }
 
-func newFakeMarkets(fake *FakeShopV1) typedshopv1.MarketInterface {
-	c := clientfake.NewWithList[*shopv1.Market, *shopv1.MarketList](fake.Fake, "", shopv1.SchemeGroupVersion.WithResource("markets"), shopv1.SchemeGroupVersion.WithKind("Market"), clientfake.ClusterScoped())
-	return &fakeMarkets{*c, fake}
+// newFakeMarkets returns a fake client of markets.
+func newFakeMarkets(
+	f *FakeShopV1,
+) typedshopv1.MarketInterface {
+	c := clientfake.NewWithList[*shopv1.Market, *shopv1.MarketList](
+		f.Fake, "",
+		shopv1.SchemeGroupVersion.WithResource("markets"),
+		shopv1.SchemeGroupVersion.WithKind("Market"),
+		clientfake.ClusterScoped(),
+	)
+	return &fakeMarkets{*c, f}
 }

@@ -10,32 +10,35 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
-// This assertion doesn't compile if the runtime doesn't support generation 2 of
-// generated code. To fix that, generate this file again, with the version of
-// github.com/kubewright/kubewright that go.mod requires.
+// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
+// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
 const _ = version.Generation2
 
-// FakeShopV1 is the fake of ShopV1Interface.
+// FakeShopV1 implements ShopV1Interface. It records requests as actions of its Fake.
 type FakeShopV1 struct {
 	*testing.Fake
 }
 
-// Bakeries returns the fake client of bakeries in namespace.
-func (c *FakeShopV1) Bakeries(namespace string) typedshopv1.BakeryInterface {
+// Bakeries returns a fake client of bakeries in namespace.
+func (c *FakeShopV1) Bakeries(
+	namespace string,
+) typedshopv1.BakeryInterface {
 	return newFakeBakeries(c, namespace)
 }
 
-// Inspections returns the fake client of inspections in namespace.
-func (c *FakeShopV1) Inspections(namespace string) typedshopv1.InspectionInterface {
+// Inspections returns a fake client of inspections in namespace.
+func (c *FakeShopV1) Inspections(
+	namespace string,
+) typedshopv1.InspectionInterface {
 	return newFakeInspections(c, namespace)
 }
 
-// Markets returns the fake client of markets.
+// Markets returns a fake client of markets.
 func (c *FakeShopV1) Markets() typedshopv1.MarketInterface {
 	return newFakeMarkets(c)
 }
 
-// RESTClient returns a nil *rest.RESTClient: a fake sends nothing.
+// RESTClient returns a nil *rest.RESTClient, because a fake sends no requests.
 func (c *FakeShopV1) RESTClient() rest.Interface {
 	var ret *rest.RESTClient
 	return ret

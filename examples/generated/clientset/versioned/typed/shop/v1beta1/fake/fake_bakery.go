@@ -15,7 +15,14 @@ type fakeBakeries struct {
 	Fake *FakeShopV1beta1
 }
 
-func newFakeBakeries(fake *FakeShopV1beta1, namespace string) typedshopv1beta1.BakeryInterface {
-	c := clientfake.NewWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList](fake.Fake, namespace, shopv1beta1.SchemeGroupVersion.WithResource("bakeries"), shopv1beta1.SchemeGroupVersion.WithKind("Bakery"))
-	return &fakeBakeries{*c, fake}
+// newFakeBakeries returns a fake client of bakeries in namespace.
+func newFakeBakeries(
+	f *FakeShopV1beta1, namespace string,
+) typedshopv1beta1.BakeryInterface {
+	c := clientfake.NewWithList[*shopv1beta1.Bakery, *shopv1beta1.BakeryList](
+		f.Fake, namespace,
+		shopv1beta1.SchemeGroupVersion.WithResource("bakeries"),
+		shopv1beta1.SchemeGroupVersion.WithKind("Bakery"),
+	)
+	return &fakeBakeries{*c, f}
 }

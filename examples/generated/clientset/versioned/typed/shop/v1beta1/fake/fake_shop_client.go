@@ -10,22 +10,23 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
-// This assertion doesn't compile if the runtime doesn't support generation 2 of
-// generated code. To fix that, generate this file again, with the version of
-// github.com/kubewright/kubewright that go.mod requires.
+// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
+// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
 const _ = version.Generation2
 
-// FakeShopV1beta1 is the fake of ShopV1beta1Interface.
+// FakeShopV1beta1 implements ShopV1beta1Interface. It records requests as actions of its Fake.
 type FakeShopV1beta1 struct {
 	*testing.Fake
 }
 
-// Bakeries returns the fake client of bakeries in namespace.
-func (c *FakeShopV1beta1) Bakeries(namespace string) typedshopv1beta1.BakeryInterface {
+// Bakeries returns a fake client of bakeries in namespace.
+func (c *FakeShopV1beta1) Bakeries(
+	namespace string,
+) typedshopv1beta1.BakeryInterface {
 	return newFakeBakeries(c, namespace)
 }
 
-// RESTClient returns a nil *rest.RESTClient: a fake sends nothing.
+// RESTClient returns a nil *rest.RESTClient, because a fake sends no requests.
 func (c *FakeShopV1beta1) RESTClient() rest.Interface {
 	var ret *rest.RESTClient
 	return ret
