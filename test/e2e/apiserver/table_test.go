@@ -24,7 +24,7 @@ var lines = map[string]func(*visit){
 	"OpenAPI":                      testOpenAPI,
 	"health":                       testHealth,
 	"custom resources in protobuf": testProtobufRefused,
-	"subresources of Namespaces":  testNoNamespaceSubresources,
+	"subresources of Namespaces":   testNoNamespaceSubresources,
 	"other kinds":                  testNoOtherKinds,
 	"authentication and RBAC":      testNoAuthentication,
 	"admission":                    testNoAdmission,
