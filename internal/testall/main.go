@@ -81,8 +81,9 @@ func plan(long bool) ([]step, error) {
 		if !long {
 			args = append(args, "-short")
 		}
-		tour := filepath.Join("examples", "tour") // runs an API server, too
-		apart := m == tour || strings.HasPrefix(m, "test"+string(filepath.Separator))
+		// The two others run an API server, too.
+		apart := strings.HasPrefix(m, "test"+string(filepath.Separator)) ||
+			m == filepath.Join("examples", "tour") || m == filepath.Join("generators", "crdtest")
 		switch {
 		case apart:
 			// These tests build and run programs of the main module. go test doesn't know that, so its cache

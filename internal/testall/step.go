@@ -17,6 +17,18 @@ type step struct {
 	overlaps bool
 }
 
+// kept keeps what a step shows. A step and the programs that it runs may write at the same time.
+type kept struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (k *kept) Write(text []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.text.Write(text)
+}
+
 // atOnce is how many steps that overlap run at once.
 const atOnce = 2
 
@@ -36,8 +48,8 @@ func runAll(w io.Writer, steps []step) (sum counts, failed []string) {
 		fmt.Fprintf(show, "--- %s: %s in %.1f s%s\n", s.name, verdict, time.Since(start).Seconds(), c)
 		mu.Lock()
 		defer mu.Unlock()
-		if shown, isKept := show.(*bytes.Buffer); isKept {
-			_, _ = shown.WriteTo(w)
+		if shown, isKept := show.(*kept); isKept {
+			_, _ = w.Write(shown.text.Bytes())
 		}
 		switch {
 		case err != nil:
@@ -59,7 +71,7 @@ func runAll(w io.Writer, steps []step) (sum counts, failed []string) {
 		places <- struct{}{}
 		running.Go(func() {
 			defer func() { <-places }()
-			run(s, &bytes.Buffer{})
+			run(s, &kept{})
 		})
 	}
 	running.Wait()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -42,5 +43,29 @@ func TestOverlap(t *testing.T) {
 	)
 	if text != first+ofLeft+ofRight+last && text != first+ofRight+ofLeft+last {
 		t.Errorf("shown:\n%s", text)
+	}
+}
+
+// TestOutputIsKept checks that what a step shows while a program runs, whose output it passes on, isn't lost.
+func TestOutputIsKept(t *testing.T) {
+	var out strings.Builder
+	_, failed := runAll(&out, []step{{name: "it", overlaps: true, run: func(w io.Writer) (counts, error) {
+		cat := exec.Command("cat")
+		cat.Stdout = w
+		in, err := cat.StdinPipe()
+		if err != nil {
+			return counts{}, err
+		}
+		if err := cat.Start(); err != nil {
+			return counts{}, err
+		}
+		fmt.Fprintln(w, "from the step")
+		fmt.Fprintln(in, "from the program")
+		in.Close()
+		return counts{passed: 1}, cat.Wait()
+	}}})
+	if len(failed) > 0 || !strings.Contains(out.String(), "from the step\n") ||
+		!strings.Contains(out.String(), "from the program\n") {
+		t.Errorf("failed %q, shown:\n%s", failed, out.String())
 	}
 }
