@@ -44,7 +44,7 @@ func WithCustomResyncConfig(resyncConfig map[metav1.Object]time.Duration) Shared
 }
 
 // WithTweakListOptions makes every list and watch of the factory's informers pass its options to
-// tweakListOptions. [factory.TweakListOptions] changes the options of one type.
+// tweakListOptions. The TweakListOptions of factory.Configure can be those of one resource.
 func WithTweakListOptions(tweakListOptions internalinterfaces.TweakListOptionsFunc) SharedInformerOption {
 	return func(f *sharedInformerFactory) *sharedInformerFactory {
 		f.tweakListOptions = tweakListOptions

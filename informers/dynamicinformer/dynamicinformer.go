@@ -4,8 +4,8 @@
 // informers.
 //
 // Functions of packages informer and factory that accept generated informers and factories accept these,
-// too, except [factory.TweakListOptions]: it finds informers by Go type, and the key of these informers is
-// the resource. Functions of package lister accept the listers of these informers.
+// too, except factory.For: it finds informers by Go type, and the key of these informers is the resource.
+// Functions of package lister accept the listers of these informers.
 //
 // The informers read lists and watches as streams if the client's configuration has the transport of
 // [github.com/kubewright/kubewright/runtime/listwatch.Wrap].

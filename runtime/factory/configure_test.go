@@ -157,7 +157,8 @@ func TestConfigureRefuses(t *testing.T) {
 	}
 }
 
-// TestConfigureForeignInformers checks that an informer that can't be configured is reported.
+// TestConfigureForeignInformers checks that an informer that can't be configured is reported, but not if only
+// OnCreate is set.
 func TestConfigureForeignInformers(t *testing.T) {
 	var reported []error
 	handlers := utilruntime.ErrorHandlers
@@ -174,5 +175,19 @@ func TestConfigureForeignInformers(t *testing.T) {
 	})
 	if len(reported) != 1 || !errors.Is(reported[0], informer.ErrUnsupportedInformer) {
 		t.Errorf("reported %v", reported)
+	}
+
+	reported = nil
+	created := 0
+	f = newGenerated(open())
+	if err := factory.Configure(f, informer.Options{
+		OnCreate: func(cache.SharedIndexInformer) error { created++; return nil }}); err != nil {
+		t.Fatal(err)
+	}
+	f.informers.InformerFor(&corev1.Pod{}, func(*clientset, time.Duration) cache.SharedIndexInformer {
+		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
+	})
+	if created != 1 || len(reported) > 0 {
+		t.Errorf("OnCreate alone: called %d times, reported %v", created, reported)
 	}
 }

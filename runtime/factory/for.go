@@ -29,8 +29,8 @@ import (
 // f is a factory of [New], as here, or a generated factory, which then has informers of both
 // sorts. It makes, starts and shuts down the informer like those of generated code, and all
 // functions of this package and of package informer apply to the informer. WithNamespace and
-// WithTweakListOptions of a generated factory don't apply to it: c, and [TweakListOptions],
-// determine what it lists.
+// WithTweakListOptions of a generated factory don't apply to it: c, and TweakListOptions
+// of [Configure], determine what it lists.
 //
 // The informer is made when it, or the lister, is first requested. A factory has one informer
 // for each type: if generated code makes one of T, too, the first request determines which of

@@ -10,7 +10,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// ErrUnsupportedInformer is returned for an informer that was not made by this package:
+// ErrUnsupportedInformer is returned for an informer that was not made by this module:
 // the functions that go beyond client-go's interfaces can't work with it.
 var ErrUnsupportedInformer = errors.New("the informer was not made by kubewright")
 

@@ -1,6 +1,6 @@
 // Package client is for generated clientsets. Programs don't import it: package runtime/client is for them.
-// It has the parts of a clientset: the requests for a resource, with the types of its
-// objects and lists, and the set-up of REST clients.
+// It has the parts of a clientset: the requests for a resource, with the types of its objects and lists, and
+// the set-up of REST clients.
 //
 // A generated typed client embeds one of four types. Which one depends on whether the
 // resource can be listed and whether it has apply configurations:

@@ -3,6 +3,7 @@ package factory
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -48,8 +49,9 @@ func (c *configuration) setUps(i cache.SharedIndexInformer) []func(cache.SharedI
 	}
 	onCreate := options.OnCreate
 	options.OnCreate, options.Overrides = nil, nil
-	setUps := []func(cache.SharedIndexInformer) error{
-		func(i cache.SharedIndexInformer) error { return informer.Configure(i, options) },
+	var setUps []func(cache.SharedIndexInformer) error
+	if !reflect.ValueOf(options).IsZero() { // Informers of other makes are refused only if they lack something.
+		setUps = append(setUps, func(i cache.SharedIndexInformer) error { return informer.Configure(i, options) })
 	}
 	if onCreate != nil {
 		setUps = append(setUps, onCreate)

@@ -1,7 +1,6 @@
 // Package factory is for generated SharedInformerFactories. Programs don't import it: package runtime/factory
-// is for them. It keeps one informer for each type,
-// starts informers, waits for their first sync and shuts them down together. docs/concepts.md describes what
-// informers promise.
+// is for them. It keeps one informer for each type, starts informers, waits for their first sync and shuts
+// them down together. docs/concepts.md describes what informers promise.
 //
 // InformerFor accepts any implementation of [cache.SharedIndexInformer], not only this module's.
 package factory

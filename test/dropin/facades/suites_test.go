@@ -32,7 +32,7 @@ var suites = []suite{
 				},
 				{`\tclock := testingclock\.NewFakeClock\(time\.Now\(\)\)\n`, ``},
 				{`\tinformer\.(processor\.)?clock = clock\n`, ``},
-				{`clock\.Step\(`, `time.Sleep(`},
+				{`clock\.Step\(`, `<-time.After(`},
 			},
 			"thread_safe_store_test.go": {
 				{`\.\(\*threadSafeMap\)`, `.(ThreadSafeStoreWithTransaction)`},
