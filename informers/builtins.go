@@ -15,8 +15,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubewright/kubewright/internal/clientgo"
+	kubeclient "github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 //go:generate go run ../internal/builtins table.go
@@ -58,25 +58,25 @@ func (l listing[L]) inner() (client any, list reflect.Type) {
 // streaming is a client whose lists and watches informers read as streams.
 type streaming struct {
 	lists
-	resource listwatch.RESTResource
+	resource kubeclient.RESTResource
 }
 
-func (s streaming) RESTResource() listwatch.RESTResource { return s.resource }
+func (s streaming) RESTResource() kubeclient.RESTResource { return s.resource }
 
 // Written returns the writes that the client has recorded, if it is a generated client.
-func (s streaming) Written(namespace string, after uint64) (listwatch.Written, bool) {
+func (s streaming) Written(namespace string, after uint64) (kubeclient.Written, bool) {
 	client, _ := s.lists.(interface{ inner() (any, reflect.Type) }).inner()
-	if writing, ok := client.(listwatch.Writing); ok {
+	if writing, ok := client.(kubeclient.Writing); ok {
 		return writing.Written(namespace, after)
 	}
-	return listwatch.Written{}, false
+	return kubeclient.Written{}, false
 }
 
 // WrittenSince is Written for a client that numbers its writes.
-func (s streaming) WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool) {
+func (s streaming) WrittenSince(namespace string, restored, after uint64) (kubeclient.Written, bool) {
 	client, _ := s.lists.(interface{ inner() (any, reflect.Type) }).inner()
 	if numbering, ok := client.(interface {
-		WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool)
+		WrittenSince(namespace string, restored, after uint64) (kubeclient.Written, bool)
 	}); ok {
 		return numbering.WrittenSince(namespace, restored, after)
 	}
@@ -84,7 +84,7 @@ func (s streaming) WrittenSince(namespace string, restored, after uint64) (listw
 }
 
 // streamed returns c as a client that streams, if it is client-go's own client of the type, or if it
-// implements listwatch.Streaming. Wrappers and fakes may change what they list, so informers call
+// implements kubeclient.Streaming. Wrappers and fakes may change what they list, so informers call
 // their methods instead.
 func (b *builtIn) streamed(c lists) lists {
 	wrapper, ok := c.(interface{ inner() (any, reflect.Type) })
@@ -92,7 +92,7 @@ func (b *builtIn) streamed(c lists) lists {
 		return c
 	}
 	client, list := wrapper.inner()
-	if own, ok := client.(listwatch.Streaming); ok {
+	if own, ok := client.(kubeclient.Streaming); ok {
 		return streaming{c, own.RESTResource()}
 	}
 	own, ok := client.(interface {
@@ -102,7 +102,7 @@ func (b *builtIn) streamed(c lists) lists {
 	if !ok || !clientgo.IsTypedClient(client) {
 		return c
 	}
-	return streaming{c, listwatch.RESTResource{Client: own.GetClient(), List: list,
+	return streaming{c, kubeclient.RESTResource{Client: own.GetClient(), List: list,
 		Request: func(client rest.Interface, opts *metav1.ListOptions) *rest.Request {
 			timeout := time.Duration(ptr.Deref(opts.TimeoutSeconds, 0)) * time.Second
 			return client.Get().

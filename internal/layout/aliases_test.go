@@ -56,18 +56,7 @@ type (
 
 // aliasesOfInternal returns the exported aliases in a file of types that name a type of an internal package.
 func aliasesOfInternal(f *ast.File) (aliases []string) {
-	internals := map[string]bool{}
-	for _, imported := range f.Imports {
-		from, err := strconv.Unquote(imported.Path.Value)
-		if err != nil || !isInternal(from) {
-			continue
-		}
-		name := from[strings.LastIndexByte(from, '/')+1:]
-		if imported.Name != nil {
-			name = imported.Name.Name
-		}
-		internals[name] = true
-	}
+	internals := internalImports(f)
 	ast.Inspect(f, func(n ast.Node) bool {
 		spec, ok := n.(*ast.TypeSpec)
 		if !ok || !spec.Assign.IsValid() || !spec.Name.IsExported() {
@@ -84,4 +73,21 @@ func aliasesOfInternal(f *ast.File) (aliases []string) {
 		return false
 	})
 	return aliases
+}
+
+// internalImports returns the names in a file of the internal packages that it imports.
+func internalImports(f *ast.File) map[string]bool {
+	internals := map[string]bool{}
+	for _, imported := range f.Imports {
+		from, err := strconv.Unquote(imported.Path.Value)
+		if err != nil || !isInternal(from) {
+			continue
+		}
+		name := from[strings.LastIndexByte(from, '/')+1:]
+		if imported.Name != nil {
+			name = imported.Name.Name
+		}
+		internals[name] = true
+	}
+	return internals
 }

@@ -55,8 +55,13 @@ var allowed = []struct {
 	{"runtime/internal/sources", nil},
 	{"runtime/internal/indexer", []string{"runtime/internal/store", "runtime/lister"}},
 	{"runtime/internal/transforms", []string{"runtime/internal/store"}},
-	{"runtime/listwatch", []string{
+	{"runtime/internal/transport", nil},
+	{"runtime/internal/limits", []string{"runtime/internal/sources"}},
+	// The source's package imports this one, not the reverse.
+	{"runtime/listwatch", []string{"runtime/internal/transport", "runtime/internal/limits"}},
+	{"runtime/internal/clientsource", []string{
 		"internal/clientgo", "runtime/internal/decode", "runtime/internal/sources",
+		"runtime/internal/transport", "runtime/internal/limits", "runtime/listwatch", "runtime/gen/client",
 	}},
 	{"runtime/queue", nil},
 	{"runtime/shard", nil},
@@ -68,10 +73,8 @@ var allowed = []struct {
 		"runtime/internal/shell",
 	}},
 	{"runtime/lister", nil},
-	{"runtime/gen/client", []string{"runtime/gen/internal/pointee", "runtime/listwatch"}},
-	{"runtime/gen/fake", []string{
-		"runtime/gen/client", "runtime/gen/internal/pointee", "runtime/listwatch",
-	}},
+	{"runtime/gen/client", []string{"runtime/gen/internal/pointee"}},
+	{"runtime/gen/fake", []string{"runtime/gen/client", "runtime/gen/internal/pointee"}},
 	{"runtime/gen/apply", nil},
 	{"runtime/internal/reflector", []string{"runtime/internal/sources"}},
 	{"runtime/gen/lister", []string{"runtime/lister", "runtime/internal/store"}},
@@ -81,13 +84,14 @@ var allowed = []struct {
 		"runtime/listwatch", "runtime/internal/shell", "runtime/internal/metrics",
 	}},
 	{"runtime/internal/engine", []string{
-		"runtime/informer", "runtime/listwatch", "runtime/internal/reflector",
+		"runtime/informer", "runtime/listwatch", "runtime/gen/client", "runtime/internal/reflector",
 		"runtime/internal/decode", "runtime/internal/sources", "runtime/internal/deltafifo",
 		"runtime/internal/store", "runtime/internal/indexer", "runtime/internal/transforms",
 		"runtime/internal/shell", "runtime/internal/metrics",
 	}},
 	{"runtime/gen/informer", []string{
-		"runtime/listwatch", "runtime/internal/engine", "runtime/internal/indexer", "runtime/internal/sources",
+		"runtime/internal/clientsource", "runtime/internal/engine", "runtime/internal/indexer",
+		"runtime/internal/sources",
 	}},
 	{"runtime/gen/factory", []string{
 		"runtime/informer", "runtime/gen/informer", "runtime/gen/lister", "runtime/listwatch",
@@ -106,7 +110,7 @@ var allowed = []struct {
 	{"runtime/internal/conformance", []string{"runtime/...", "internal/bubble"}},
 
 	{"informers", []string{
-		"internal/clientgo", "runtime/gen/informer", "runtime/gen/factory", "runtime/listwatch",
+		"internal/clientgo", "runtime/gen/informer", "runtime/gen/factory", "runtime/gen/client",
 	}},
 	{"informers/...", []string{
 		"informers/internal/resources", "runtime/gen/informer", "runtime/gen/factory",
@@ -144,7 +148,7 @@ var notBelowRuntime = []string{
 // withoutCaches are the packages that programs with clients but without informers link. They don't depend on
 // clientGoCache, which is more code than all of ours that such a program links.
 var withoutCaches = []string{
-	"runtime/client", "runtime/gen/client", "runtime/gen/fake", "runtime/gen/apply", "runtime/listwatch",
+	"runtime/client", "runtime/gen/client", "runtime/gen/fake", "runtime/gen/apply",
 }
 
 const clientGoCache = "k8s.io/client-go/tools/cache"

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/features"
 	"k8s.io/klog/v2"
 
+	"github.com/kubewright/kubewright/runtime/internal/clientsource"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // New returns a controller that fills a queue from a lister-watcher and processes the queue. The
@@ -43,7 +43,7 @@ func (c *controller) RunWithContext(ctx context.Context) {
 	}
 	var r *reflector.Reflector
 	r = reflector.New(
-		listwatch.FromListerWatcher(c.config.ListerWatcher, c.config.ObjectType),
+		clientsource.FromListerWatcher(c.config.ListerWatcher, c.config.ObjectType),
 		sink{store: c.config.Queue},
 		reflector.Options{
 			TypeDescription:        description,

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubewright/kubewright/runtime/internal/clientsource"
 	"github.com/kubewright/kubewright/runtime/internal/engine"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // NewSharedInformer is [NewSharedIndexInformerWithOptions] with a resync period for handlers that name none.
@@ -41,7 +41,7 @@ func NewSharedIndexInformerWithOptions(
 	lw ListerWatcher, exampleObject runtime.Object, options SharedIndexInformerOptions,
 ) SharedIndexInformer {
 	return engine.New(engine.Config[string]{
-		Source:          listwatch.FromListerWatcher(lw, exampleObject),
+		Source:          clientsource.FromListerWatcher(lw, exampleObject),
 		Keys:            indexer.Strings(DeletionHandlingMetaNamespaceKeyFunc),
 		ResyncPeriod:    options.ResyncPeriod,
 		Identifier:      func() InformerNameAndResource { return options.Identifier },

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // delay is the time by which a watch lags behind the server.
@@ -21,7 +21,7 @@ type lagging struct {
 	*server
 	// highest has the highest version by namespace, and for all under "".
 	highest   map[string]int
-	deletions []listwatch.Deletion
+	deletions []client.Deletion
 }
 
 func (l *lagging) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
@@ -74,8 +74,8 @@ type lateWatch struct {
 
 func (w *lateWatch) ResultChan() <-chan watch.Event { return w.events }
 
-func (l *lagging) Written(namespace string, after uint64) (listwatch.Written, bool) {
-	var written listwatch.Written
+func (l *lagging) Written(namespace string, after uint64) (client.Written, bool) {
+	var written client.Written
 	if version := l.highest[namespace]; version > 0 {
 		written.ResourceVersion = strconv.Itoa(version)
 	}
@@ -94,7 +94,7 @@ func (l *lagging) delete(name string) {
 	if obj == nil {
 		return
 	}
-	d := listwatch.Deletion{
+	d := client.Deletion{
 		Sequence:  uint64(len(l.deletions) + 1),
 		Namespace: obj.Namespace, Name: name,
 		UID: obj.UID,

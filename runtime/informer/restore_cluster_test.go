@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubewright/kubewright/runtime/client"
-	"github.com/kubewright/kubewright/runtime/listwatch"
+	genclient "github.com/kubewright/kubewright/runtime/gen/client"
 )
 
 // cluster is an etcd behind two API servers. Each request goes to one of them at random. A revision is a
@@ -263,13 +263,13 @@ func (o *owner) answeredDeletion(ctx context.Context, object *configMap) error {
 	return o.writes.Namespace("ns").Delete(ctx, object.Name, metav1.DeleteOptions{})
 }
 
-func (o *owner) Written(namespace string, after uint64) (listwatch.Written, bool) {
+func (o *owner) Written(namespace string, after uint64) (genclient.Written, bool) {
 	return o.writes.Written(namespace, after)
 }
 
-func (o *owner) WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool) {
+func (o *owner) WrittenSince(namespace string, restored, after uint64) (genclient.Written, bool) {
 	return any(o.writes).(interface {
-		WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool)
+		WrittenSince(namespace string, restored, after uint64) (genclient.Written, bool)
 	}).WrittenSince(namespace, restored, after)
 }
 

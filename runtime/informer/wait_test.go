@@ -17,13 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/gen/client"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/lister"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // TestWaitForVersion checks that a wait for a version ends with the change, bookmark or list of that version,
@@ -294,7 +294,7 @@ func TestWaitForOwnDeletions(t *testing.T) {
 			t.Error("b is shown")
 		}
 		l.deletions = append(l.deletions,
-			listwatch.Deletion{Sequence: uint64(len(l.deletions) + 1), Namespace: "ns1", Name: "c",
+			client.Deletion{Sequence: uint64(len(l.deletions) + 1), Namespace: "ns1", Name: "c",
 				UID: types.UID("old")})
 		l.put("c")
 		fresh()

@@ -27,17 +27,17 @@ type DecodingError struct {
 	// Err is the cause.
 	Err error
 
-	// what is what failed, "" for a list.
-	what string
-	// reason is a text for Err that quotes no value, where Found, Value and Type say too little.
-	reason string
-	// place is where the error is in the body.
-	place string
+	// Action is what failed, such as "can't decode the list".
+	Action string
+	// Reason is a text for Err that quotes no value, where Found, Value and Type say too little.
+	Reason string
+	// Place is where the error is in the body, such as "after 3 objects, at byte 1207".
+	Place string
 }
 
 // Error describes the response, where it is wrong, and what is wrong.
 func (e *DecodingError) Error() string {
-	text := []string{cmp.Or(e.what, "can't decode the list")}
+	text := []string{cmp.Or(e.Action, "can't decode the list")}
 	if e.Found != "" {
 		text = []string{"unexpected response: " + e.Found}
 	}
@@ -50,8 +50,8 @@ func (e *DecodingError) Error() string {
 	if e.Type != "" {
 		text = append(text, fmt.Sprintf("cannot unmarshal %s into a Go value of type %s", e.Value, e.Type))
 	}
-	if e.reason != "" {
-		text = append(text, e.reason)
+	if e.Reason != "" {
+		text = append(text, e.Reason)
 	}
 	return strings.Join(text, ": ") + " (" + e.response() + ")"
 }
@@ -68,8 +68,8 @@ func (e *DecodingError) response() string {
 	} else {
 		text = append(text, "no transport of listwatch.Wrap saw the response")
 	}
-	if e.place != "" {
-		text = append(text, e.place)
+	if e.Place != "" {
+		text = append(text, e.Place)
 	}
 	return strings.Join(text, "; ")
 }

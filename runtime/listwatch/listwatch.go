@@ -1,69 +1,39 @@
-// Package listwatch lists and watches the objects of one resource for reflectors.
+// Package listwatch has what programs tell clients and informers about the reading of lists and watches:
+// [Wrap] and [Streamed] make the responses to other clients than generated ones streams, which are decoded
+// while they arrive, [Limiter] bounds the memory of lists that are read, [Reading] reports how an informer
+// has read its lists and watches, and [DecodingError] what is wrong with a response.
 //
-// [FromClient] makes a source of a generated typed client, [FromListerWatcher] of any
-// [k8s.io/client-go/tools/cache.ListerWatcher]. If only a client is between the server and
-// the source, lists and watches are streamed: decoded while they arrive. That is so for a
-// client that implements [Streaming], as generated ones do, for the lister-watchers that
-// [Streamed] returns, and for dynamic and metadata clients, if their HTTP client has the
-// transport of [Wrap]. Other lists are read in one piece; their items are copied out of the
-// list, so that an item that is kept doesn't keep all others in memory.
-//
-// A list function is called with a context by which the transport recognises its requests.
-// The result is what the transport has read, not what the function returns: an error after
-// the first item fails the list, even if the function returns none. If a function lists a
-// collection twice, the last list counts. If it lists several collections, its list is read
-// in one piece.
+// Informers stream if only a client is between the server and them. That is so for generated clients, for the
+// lister-watchers that [Streamed] returns, and for dynamic and metadata clients, if their HTTP client has the
+// transport of [Wrap]. Other lists are read in one piece; their items are copied out of the list, so that an
+// item that is kept doesn't keep all others in memory.
 package listwatch
 
 import (
-	"k8s.io/apimachinery/pkg/types"
+	"net/http"
+
+	"github.com/kubewright/kubewright/runtime/internal/transport"
 )
 
-// Streaming is implemented, in addition to List and Watch, by the client of a resource (what
-// client.CoreV1().Pods(namespace) returns) to describe its requests. FromClient
-// then makes the same requests itself, instead of calling List and Watch, and decodes
-// each object straight into its type while the response arrives. client-go still handles
-// rate limits, retries, warnings and errors.
+// Wrap returns a transport that reads lists and watches as streams for informers,
+// whatever client sends their requests. Install it with
+// [k8s.io/client-go/rest.Config.Wrap], before the clients are made:
 //
-// Responses are read in one piece if the client isn't a [*k8s.io/client-go/rest.RESTClient]
-// that decodes without conversions, if CBOR is allowed, if the bodies of responses are logged
-// (klog's level 8), or if the response isn't JSON or protobuf of the expected kind. Two
-// things differ for streamed responses: the metric of response sizes counts lists
-// without their items, and the error for an object that can't be decoded locates it.
+//	config.Wrap(listwatch.Wrap)
 //
-// FromClient checks the client itself, never its RESTClient(): a wrapper or a fake, which has only the
-// methods of the generated interface, is read through those methods.
-type Streaming interface {
-	RESTResource() RESTResource
-}
-
-// Writing is implemented, in addition to List and Watch, by the client of a resource that remembers the
-// writes of its clientset. Informers use it on the client that they list with. A wrapper of a client hides
-// this method, as it hides that of Streaming.
-type Writing interface {
-	// Written returns what was written in a namespace, or in all namespaces if it is "", and what was deleted
-	// in any namespace since the deletion with the sequence number after. A client of a single namespace
-	// remembers only the writes in that one. ok is false if the client doesn't remember writes.
-	Written(namespace string, after uint64) (written Written, ok bool)
-}
-
-// Written contains what a client remembers of its writes.
-type Written struct {
-	// ResourceVersion is the highest in the responses to writes, or "" if there is none.
-	ResourceVersion string
-	// Deletions are those whose resourceVersion isn't known, in order.
-	Deletions []Deletion
-	// Sequence is the number of the last write or deletion, 0 if the client doesn't number writes.
-	Sequence uint64
-}
-
-// Deletion is a deletion whose resourceVersion isn't known.
-type Deletion struct {
-	// Sequence numbers the writes and deletions of a resource, in the order of their responses, from 1 on.
-	Sequence        uint64
-	Namespace, Name string
-	UID             types.UID
-	// After is the highest version that was written in the namespace before, or "". A cache that is older may
-	// not have seen the object yet.
-	After string
-}
+// It is then used by the informers of packages dynamicinformer and metadatainformer, and by
+// the lister-watchers that [Streamed] returns. Generated clients and client-go's typed clients
+// need no call: their informers install the transport.
+//
+// The transport recognises a request of an informer by a value in its context, and passes every
+// other request and its response on unchanged. It reads the body of a successful list
+// item by item, and gives the client the same list without its items. It reads the events of
+// a watch, and gives the client a body that is silent until the watch is stopped. So the
+// client still handles authentication, limits, retries, warnings, errors and pages. Responses
+// that it can't read are passed on: those of other kinds than the expected ones, in other
+// encodings than JSON and protobuf, compressed ones that next has not decompressed, and those
+// that are logged with their bodies (klog's level 8). If a request passes two such transports,
+// the first one reads the response.
+//
+// A nil next is [http.DefaultTransport].
+func Wrap(next http.RoundTripper) http.RoundTripper { return transport.Wrap(next) }

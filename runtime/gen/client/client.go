@@ -10,7 +10,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubewright/kubewright/runtime/gen/internal/pointee"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // Object is an API object with metadata.
@@ -111,16 +110,16 @@ func (c *untyped) DeleteCollection(
 		Do(ctx).Error()
 }
 
-// Written returns the writes that were made through the client, see [listwatch.Writing].
-func (c *untyped) Written(namespace string, after uint64) (listwatch.Written, bool) {
+// Written returns the writes that were made through the client, see [Writing].
+func (c *untyped) Written(namespace string, after uint64) (Written, bool) {
 	return c.WrittenSince(namespace, 0, after)
 }
 
 // WrittenSince is like Written, without the writes and deletions up to the sequence number restored: the
 // cache that asks shows them, or a restore of the server has undone them.
-func (c *untyped) WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool) {
+func (c *untyped) WrittenSince(namespace string, restored, after uint64) (Written, bool) {
 	if c.at.writes == nil {
-		return listwatch.Written{}, false
+		return Written{}, false
 	}
 	return c.at.writes.of(c.at.resource).since(c.at.namespace, namespace, restored, after), true
 }

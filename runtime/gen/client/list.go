@@ -9,7 +9,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubewright/kubewright/runtime/gen/internal/pointee"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // ClientWithList is a Client of a resource that can be listed.
@@ -42,9 +41,9 @@ func (l *lister[L]) List(ctx context.Context, opts metav1.ListOptions) (L, error
 type listable struct{ at *endpoint }
 
 // RESTResource describes the list and watch requests, so that informers can send them and
-// decode objects as they arrive, see [listwatch.Streaming].
-func (l *listable) RESTResource() listwatch.RESTResource {
-	return listwatch.RESTResource{Client: l.at.rest, Request: l.at.collection,
+// decode objects as they arrive, see [Streaming].
+func (l *listable) RESTResource() RESTResource {
+	return RESTResource{Client: l.at.rest, Request: l.at.collection,
 		List: reflect.TypeOf(l.at.none)}
 }
 

@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 const (
@@ -58,7 +56,7 @@ type written struct {
 
 // deletion is a deletion, with what was written in its namespace before.
 type deletion struct {
-	listwatch.Deletion
+	Deletion
 	earlier history
 }
 
@@ -156,7 +154,7 @@ func (k *written) deletion(namespace, name string, uid types.UID) {
 		// Dropping half at a time spreads the cost of moving the rest over many deletions.
 		k.deletions = slices.Delete(k.deletions, 0, keepDeletions/2)
 	}
-	k.deletions = append(k.deletions, deletion{listwatch.Deletion{
+	k.deletions = append(k.deletions, deletion{Deletion{
 		Sequence:  k.sequence,
 		Namespace: namespace,
 		Name:      name,
@@ -167,10 +165,10 @@ func (k *written) deletion(namespace, name string, uid types.UID) {
 // since returns the highest version that was written in a namespace, or in all for "", and the deletions with
 // sequence numbers above after. What was written or deleted up to the sequence number restored doesn't count.
 // only, the namespace of the client, restricts both unless it is "".
-func (k *written) since(only, namespace string, restored, after uint64) listwatch.Written {
+func (k *written) since(only, namespace string, restored, after uint64) Written {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	result := listwatch.Written{
+	result := Written{
 		ResourceVersion: k.in(cmp.Or(only, namespace)).since(restored), Sequence: k.sequence,
 	}
 	first, _ := slices.BinarySearchFunc(k.deletions, max(restored, after),

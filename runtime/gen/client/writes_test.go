@@ -16,7 +16,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/kubewright/kubewright/runtime/gen/client"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // answering returns a REST client that receives the current text of body as each response.
@@ -210,7 +209,7 @@ func TestWrittenWhere(t *testing.T) {
 func TestWrittenDeletions(t *testing.T) {
 	body := gone
 	c := newDeployments(answering(t, &body), "ns", client.RememberIn(&client.Writes{}))
-	var seen []listwatch.Deletion
+	var seen []client.Deletion
 	for n := range 3000 {
 		if err := c.Delete(t.Context(), fmt.Sprint("d", n), metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/gen/internal/pointee"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // Option configures a fake client.
@@ -115,8 +114,8 @@ func (c *untyped) DeleteCollection(
 	return err
 }
 
-// Written reports no writes, see [listwatch.Writing]: a fake's objects have no versions
+// Written reports no writes, see [client.Writing]: a fake's objects have no versions
 // unless a test sets them, so there is nothing to wait for.
-func (c *untyped) Written(string, uint64) (listwatch.Written, bool) {
-	return listwatch.Written{}, true
+func (c *untyped) Written(string, uint64) (client.Written, bool) {
+	return client.Written{}, true
 }

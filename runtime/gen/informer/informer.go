@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/clientsource"
 	"github.com/kubewright/kubewright/runtime/internal/engine"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // ResourceClient is the part of a generated typed client that an informer needs. L is a list.
@@ -52,7 +52,7 @@ type Options struct {
 	// TweakListOptions changes the options of every list and watch. It may be nil.
 	TweakListOptions func(*metav1.ListOptions)
 	// Streamed declares that another client of unstructured or metadata objects than client-go's own returns
-	// what the server sends, see [listwatch.ClientOptions].
+	// what the server sends, see [clientsource.Options].
 	Streamed bool
 }
 
@@ -67,12 +67,12 @@ func NewShared[T cache.Object, L runtime.Object](
 		t = reflect.TypeFor[T]()
 	}
 	client := func() sources.Client[L] { return resource() }
-	return engine.NewTyped[T](newShared(t, listwatch.FromClient(t, client, opts.source(t)), opts))
+	return engine.NewTyped[T](newShared(t, clientsource.FromClient(t, client, opts.source(t)), opts))
 }
 
 // source returns the options of the informer's source.
-func (o Options) source(t reflect.Type) listwatch.ClientOptions {
-	return listwatch.ClientOptions{
+func (o Options) source(t reflect.Type) clientsource.Options {
+	return clientsource.Options{
 		TweakListOptions: o.TweakListOptions, Client: o.Client, Subject: o.subject(t), Streamed: o.Streamed,
 	}
 }

@@ -3,9 +3,9 @@ package engine
 import (
 	"errors"
 
+	"github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // restore is what an informer knows of the last restore of the server from a backup. Everything that was
@@ -33,7 +33,7 @@ func (i *engine[K]) beforeNewest(queue *deltafifo.DeltaFIFO[K]) (wentBack func()
 
 // ownWrites returns what to wait for to see the own writes in a namespace: the version, and the deletions
 // that the store isn't known to show. valid returns errRestored once that has changed.
-func (i *engine[K]) ownWrites(namespace string) (written listwatch.Written, valid func() error, err error) {
+func (i *engine[K]) ownWrites(namespace string) (written client.Written, valid func() error, err error) {
 	restored := i.restored.Load()
 	written, ok := i.writtenSince(namespace, restored.sequence)
 	if !ok {
@@ -53,14 +53,14 @@ func (i *engine[K]) ownWrites(namespace string) (written listwatch.Written, vali
 
 // writtenSince returns what the informer's client wrote and deleted in a namespace after the sequence number
 // restored.
-func (i *engine[K]) writtenSince(namespace string, restored uint64) (written listwatch.Written, ok bool) {
+func (i *engine[K]) writtenSince(namespace string, restored uint64) (written client.Written, ok bool) {
 	switch writing := i.config.Source.(type) {
 	case interface {
-		WrittenSince(namespace string, restored, after uint64) (listwatch.Written, bool)
+		WrittenSince(namespace string, restored, after uint64) (client.Written, bool)
 	}:
 		return writing.WrittenSince(namespace, restored, i.deletionsSeen.Load())
-	case listwatch.Writing:
+	case client.Writing:
 		return writing.Written(namespace, i.deletionsSeen.Load())
 	}
-	return listwatch.Written{}, false
+	return client.Written{}, false
 }

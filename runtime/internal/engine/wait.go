@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // WaitForVersion is [informer.WaitForVersion].
@@ -176,13 +176,13 @@ func (i *engine[K]) WaitForOwnWrites(ctx context.Context, namespace string) erro
 // deletions are in order of their sequence numbers. Those before the first that the store doesn't show are
 // recorded in deletionsSeen, so that the next call doesn't check them again.
 func (i *engine[K]) waitForDeletions(
-	ctx context.Context, namespace string, deletions []listwatch.Deletion, valid func() error,
+	ctx context.Context, namespace string, deletions []client.Deletion, valid func() error,
 ) error {
 	for len(deletions) > 0 && i.shows(deletions[0]) {
 		i.deletionsSeen.Store(deletions[0].Sequence)
 		deletions = deletions[1:]
 	}
-	deletions = slices.DeleteFunc(deletions, func(d listwatch.Deletion) bool {
+	deletions = slices.DeleteFunc(deletions, func(d client.Deletion) bool {
 		return namespace != "" && d.Namespace != namespace
 	})
 	if len(deletions) == 0 {
@@ -200,7 +200,7 @@ func (i *engine[K]) waitForDeletions(
 }
 
 // shows reports whether the store shows a deletion. Once true, it stays true.
-func (i *engine[K]) shows(d listwatch.Deletion) bool {
+func (i *engine[K]) shows(d client.Deletion) bool {
 	if !i.HasSynced() {
 		return false
 	}

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/internal/clientsource"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
 // hostile is a server that answers at once, ten milliseconds after the request, and never well.
@@ -366,8 +366,8 @@ func TestHostileServers(t *testing.T) {
 }
 
 func (h *hostile) ours(w *world, opts options) *Reflector {
-	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
-		func() sources.Client[*corev1.ConfigMapList] { return h }, listwatch.ClientOptions{Client: h})
+	source := clientsource.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+		func() sources.Client[*corev1.ConfigMapList] { return h }, clientsource.Options{Client: h})
 	return New(source, sink{w}, Options{
 		MaxInternalErrorRetryDuration: opts.internalPatience, SilenceTimeout: opts.silence,
 		ErrorHandler: func(context.Context, error) {},

@@ -20,8 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/internal/clientsource"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -170,10 +170,10 @@ func (f sourceFunc) Watch(ctx context.Context, opts metav1.ListOptions) (sources
 func (f sourceFunc) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (f sourceFunc) source() sources.Source {
-	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+	return clientsource.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 		func() sources.Client[*corev1.ConfigMapList] {
 			return watcher{f}
-		}, listwatch.ClientOptions{})
+		}, clientsource.Options{})
 }
 
 type watcher struct{ watch sourceFunc }

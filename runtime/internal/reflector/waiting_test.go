@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/internal/clientsource"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
@@ -22,9 +23,9 @@ import (
 
 // limited returns a source of a server's objects with a limiter.
 func limited(s *server, limiter *listwatch.Limiter) sources.Source {
-	return listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+	return clientsource.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 		func() sources.Client[*corev1.ConfigMapList] { return s },
-		listwatch.ClientOptions{Client: s, Limiter: limiter})
+		clientsource.Options{Client: s, Limiter: limiter})
 }
 
 // halting is a source whose streams wait for a slot of a limiter before each event, as other streams wait for

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/internal/clientsource"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -178,9 +178,9 @@ func (w *world) failed(_ context.Context, err error) { w.errs = append(w.errs, e
 
 // ours and upstream are the two subjects.
 func ours(_ context.Context, w *world, opts options) (func(context.Context), func() string) {
-	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+	source := clientsource.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 		func() sources.Client[*corev1.ConfigMapList] { return w.server },
-		listwatch.ClientOptions{Client: w.server})
+		clientsource.Options{Client: w.server})
 	w.ours = New(source, sink{w}, Options{
 		Name: "test", TypeDescription: "*v1.ConfigMap", PageSize: opts.pageSize, ResyncPeriod: opts.resync,
 		ShouldResync:                  opts.shouldResync,

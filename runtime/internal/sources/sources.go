@@ -1,5 +1,5 @@
 // Package sources defines what reflectors read objects from: a [Source] lists the objects of one resource in
-// pages and watches them. Package listwatch makes sources of clients and lister-watchers.
+// pages and watches them. Package clientsource makes sources of clients and lister-watchers.
 package sources
 
 import (

@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/gen/client"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/runtime/shard/partial"
@@ -55,8 +55,8 @@ func TestWaitsEndWhenEmptied(t *testing.T) {
 // deleting is a client that has deleted an object.
 type deleting struct{ *partServer }
 
-func (deleting) Written(string, uint64) (listwatch.Written, bool) {
-	return listwatch.Written{ResourceVersion: "5", Sequence: 2, Deletions: []listwatch.Deletion{
+func (deleting) Written(string, uint64) (client.Written, bool) {
+	return client.Written{ResourceVersion: "5", Sequence: 2, Deletions: []client.Deletion{
 		{Sequence: 2, Namespace: "a", Name: "x", UID: "u", After: "5"}}}, true
 }
 

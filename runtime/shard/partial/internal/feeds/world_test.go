@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/internal/clientsource"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
-	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/shard"
 )
@@ -87,9 +87,9 @@ func newWorld(t *testing.T, by shard.Field, options reflector.Options) *world {
 	for n := range maxNamespaces {
 		w.cuts = append(w.cuts, hashes[n*len(hashes)/maxNamespaces])
 	}
-	source := listwatch.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
+	source := clientsource.FromClient(reflect.TypeFor[*corev1.ConfigMap](),
 		func() sources.Client[*corev1.ConfigMapList] { return w.server },
-		listwatch.ClientOptions{Client: w.server})
+		clientsource.Options{Client: w.server})
 	if options.ErrorHandler == nil {
 		options.ErrorHandler = func(context.Context, error) {}
 	}

@@ -1,0 +1,116 @@
+package clientsource
+
+import (
+	"os"
+	"reflect"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kubewright/kubewright/runtime/internal/decode"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+)
+
+// streamingVariable is the environment variable that turns streaming off for all sources
+// of a process, with a value that [strconv.ParseBool] parses as false.
+const streamingVariable = "KUBEWRIGHT_STREAMING"
+
+// tally counts for a source's Reading. It is safe for concurrent use.
+type tally struct {
+	mu sync.Mutex
+	listwatch.Reading
+}
+
+// How a page or a watch was read.
+const (
+	streamed = iota
+	whole
+	unseen
+)
+
+// note counts a page or a watch. notStreamed is why it wasn't streamed.
+func (t *tally) note(how int, notStreamed string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.NotStreamed = notStreamed
+	switch how {
+	case streamed:
+		t.Streamed++
+	case unseen:
+		t.Unseen++
+		fallthrough
+	case whole:
+		t.Whole++
+	}
+}
+
+// takeBack counts the last watch, which was to be streamed, as read in one piece.
+func (t *tally) takeBack(notStreamed string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Streamed--
+	t.Whole++
+	t.NotStreamed = notStreamed
+}
+
+func (t *tally) total() listwatch.Reading {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.Reading
+}
+
+// decoding is shared by the requests of one source. It is safe for concurrent use.
+type decoding struct {
+	decoder *decode.Decoder
+	// off is why nothing is streamed, "" if it is.
+	off string
+	// gaveUp is why the client decodes all further responses: the server sent something that
+	// only the client understands, or the list function lists several collections. It is nil
+	// until that happens.
+	gaveUp atomic.Pointer[string]
+	// cached makes lists return unchanged objects from the cache.
+	cached decode.Cached
+	tally  *tally
+}
+
+// newDecoding returns the decoding of a source of objects of type t, a pointer. It
+// streams unless opts or the environment turn that off.
+func newDecoding(t reflect.Type, opts sources.Decoding, tally *tally) *decoding {
+	d := &decoding{tally: tally, decoder: decode.New(t, decode.Options{Drop: opts.Drop,
+		MetadataOnly: opts.MetadataOnly, ShareValues: opts.ShareValues, MaxObject: opts.MaxObject})}
+	switch on, err := strconv.ParseBool(os.Getenv(streamingVariable)); {
+	case opts.Off:
+		d.off = "the option NoStreams turns streams off"
+	case err == nil && !on:
+		d.off = "the environment variable " + streamingVariable + " turns streams off"
+	}
+	if !opts.KeepUnchanged {
+		d.cached.Texts = &decode.Texts{}
+	}
+	return d
+}
+
+// begin and end enclose a list, which may have several pages.
+func (d *decoding) begin() {
+	if d.cached.Texts != nil {
+		d.cached.Texts.Begin()
+	}
+}
+
+func (d *decoding) end() {
+	if d.cached.Texts != nil {
+		d.cached.Texts.End()
+	}
+}
+
+// giveUp makes the client decode all further responses.
+func (d *decoding) giveUp(reason string) { d.gaveUp.Store(&reason) }
+
+// notStreamed returns why nothing is streamed, "" if it is.
+func (d *decoding) notStreamed() string {
+	if gaveUp := d.gaveUp.Load(); gaveUp != nil {
+		return *gaveUp
+	}
+	return d.off
+}

@@ -1,0 +1,41 @@
+package clientsource
+
+// head keeps the beginning of a body, if the whole body isn't larger.
+type head struct {
+	text []byte
+	lost bool
+}
+
+func (h *head) Write(text []byte) (int, error) {
+	if h.lost = h.lost || len(h.text)+len(text) > mostRecorded; h.lost {
+		h.text = nil
+		return len(text), nil
+	}
+	h.text = append(h.text, text...)
+	return len(text), nil
+}
+
+func (h *head) Take() []byte {
+	text := h.text
+	h.text = nil
+	return text
+}
+
+// tail keeps the end of a body.
+type tail struct{ text []byte }
+
+// mostTail is the length of the end that is kept: most events are shorter.
+const mostTail = 16 << 10
+
+func (t *tail) Write(text []byte) (int, error) {
+	if t.text = append(t.text, text...); len(t.text) > 2*mostTail {
+		t.text = append([]byte(nil), t.text[len(t.text)-mostTail:]...)
+	}
+	return len(text), nil
+}
+
+func (t *tail) Take() []byte {
+	text := t.text
+	t.text = nil
+	return text
+}

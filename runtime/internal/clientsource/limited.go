@@ -1,0 +1,35 @@
+package clientsource
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/runtime/internal/limits"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
+)
+
+// limitedStream ends its lease at the end of the initial events, at the latest when it
+// is stopped.
+type limitedStream struct {
+	sources.Stream
+	lease *limits.Lease
+}
+
+func (s *limitedStream) Next(ctx context.Context) (sources.Event, error) {
+	event, err := s.Stream.Next(ctx)
+	if err != nil || event.InitialEventsEnd {
+		s.lease.End()
+	}
+	return event, err
+}
+
+func (s *limitedStream) Stop() {
+	s.Stream.Stop()
+	s.lease.End()
+}
+
+// isListing reports whether a watch begins with all existing objects.
+func isListing(opts metav1.ListOptions) bool {
+	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
+}

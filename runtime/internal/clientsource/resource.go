@@ -1,0 +1,82 @@
+package clientsource
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// requested is the resource that a source requests, as far as a transport sees the requests. It is safe for
+// concurrent use.
+type requested struct {
+	mu       sync.Mutex
+	resource schema.GroupVersionResource
+	// several means that the source requests several resources: then none is its own.
+	several bool
+}
+
+// note notes the resource of a request of the source.
+func (r *requested) note(req *http.Request) {
+	if r == nil || req.Method != http.MethodGet {
+		return
+	}
+	resource, ok := resourceIn(req.URL.Path)
+	if !ok {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.several || r.resource == resource:
+	case r.resource.Empty():
+		r.resource = resource
+	default:
+		r.several, r.resource = true, schema.GroupVersionResource{}
+	}
+}
+
+func (r *requested) get() schema.GroupVersionResource {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.resource
+}
+
+// resourceIn returns the resource that a path of an API server lists or watches. ok is false for paths of
+// other forms than these, behind any prefix:
+//
+//	/api/v1/pods
+//	/api/v1/namespaces/shop/pods
+//	/apis/apps/v1/deployments
+//	/apis/apps/v1/namespaces/shop/deployments
+//
+// It searches from the end, because a prefix may contain the same words.
+func resourceIn(path string) (resource schema.GroupVersionResource, ok bool) {
+	steps := strings.Split(strings.Trim(path, "/"), "/")
+	for i := len(steps) - 1; i >= 0; i-- {
+		rest := steps[i+1:]
+		group := ""
+		switch {
+		case steps[i] == "api":
+		case steps[i] == "apis" && len(rest) > 0:
+			group, rest = rest[0], rest[1:]
+		default:
+			continue
+		}
+		if len(rest) == 0 {
+			continue
+		}
+		version, rest := rest[0], rest[1:]
+		if len(rest) > 1 && rest[0] == "watch" { // A form of old clients.
+			rest = rest[1:]
+		}
+		if len(rest) == 3 && rest[0] == "namespaces" {
+			rest = rest[2:]
+		}
+		if len(rest) == 1 && rest[0] != "" {
+			return schema.GroupVersionResource{Group: group, Version: version, Resource: rest[0]}, true
+		}
+	}
+	return resource, false
+}

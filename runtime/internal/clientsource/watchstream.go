@@ -1,0 +1,349 @@
+package clientsource
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/klog/v2"
+
+	"github.com/kubewright/kubewright/runtime/internal/decode"
+	"github.com/kubewright/kubewright/runtime/internal/limits"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
+	"github.com/kubewright/kubewright/runtime/internal/transport"
+)
+
+// watchCall is one call of a watch function. A transport gives it the body of the watch.
+type watchCall struct {
+	requested *requested
+	decoding  *decoding
+	kinds     *responseKinds
+
+	mu sync.Mutex
+	// ended means that the function has returned. Later requests, such as those of a watcher
+	// that watches again by itself, are left to the client.
+	ended bool
+	// seen means that a transport saw a response, unread is why it left one to the client.
+	seen   bool
+	unread string
+	// last is the last response, nil if there was none.
+	last *transport.Answer
+	body *watchBody
+}
+
+func (c *watchCall) Sends(req *http.Request) {
+	c.requested.note(req)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen = c.seen || !c.ended
+}
+
+func (c *watchCall) Left(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.unread = c.last.Credentials().Hide(reason)
+	}
+}
+
+func (c *watchCall) Answered(a *transport.Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.last = a
+	}
+}
+
+func (c *watchCall) Take(req *http.Request, contentType string, real io.ReadCloser) io.ReadCloser {
+	if watches, _ := strconv.ParseBool(req.URL.Query().Get("watch")); !watches {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ended || c.unread != "":
+		return nil
+	case c.body != nil:
+		// Nothing was read yet.
+		c.body.release()
+		c.body, c.unread = nil, "the watch function opens several watches"
+		return nil
+	}
+	body := newWatchBody(real)
+	switch mediaType, _, err := mime.ParseMediaType(contentType); {
+	case err == nil && mediaType == runtime.ContentTypeJSON:
+		body.events = c.decoding.decoder.Events(&body.recorder)
+	case err == nil && mediaType == runtime.ContentTypeProtobuf &&
+		c.kinds.protobuf && c.decoding.decoder.HasProtobuf():
+		body.events = c.decoding.decoder.EventsProtobuf(&body.recorder)
+	default:
+		c.unread = c.last.Credentials().Hide("the response is of type " + contentType)
+		return nil
+	}
+	c.body = body
+	return body
+}
+
+// end notes that the function has returned, and returns the body to read, nil for none.
+func (c *watchCall) end() *watchBody {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	return c.body
+}
+
+// watchBody is what the client's own watcher reads in place of the response. A Read blocks until
+// the body is closed, which also closes the real body, or released: then it reads what was
+// recorded and the rest. The client's watcher stays open because closing its body would end the
+// timeout of the HTTP client.
+type watchBody struct {
+	real     io.ReadCloser
+	recorder recorder
+	events   *decode.Events
+	closed   chan struct{}
+	close    sync.Once
+	// released is closed when rest is set.
+	released chan struct{}
+	rest     io.Reader
+}
+
+func newWatchBody(real io.ReadCloser) *watchBody {
+	return &watchBody{
+		real:     real,
+		recorder: recorder{from: real},
+		closed:   make(chan struct{}),
+		released: make(chan struct{}),
+	}
+}
+
+func (b *watchBody) Read(p []byte) (int, error) {
+	select {
+	case <-b.closed:
+		return 0, io.EOF
+	case <-b.released:
+		return b.rest.Read(p)
+	}
+}
+
+// release lets the client read the whole body. Call it once, and not while the events are read.
+func (b *watchBody) release() {
+	b.rest = io.MultiReader(bytes.NewReader(b.recorder.bytes), b.real)
+	close(b.released)
+}
+
+func (b *watchBody) Close() error {
+	var err error
+	b.close.Do(func() {
+		close(b.closed)
+		err = b.real.Close()
+	})
+	return err
+}
+
+// watchStream reads the events of a watch as they arrive.
+type watchStream struct {
+	body     *watchBody
+	kinds    *responseKinds
+	decoding *decoding
+	// answer is the response.
+	answer *transport.Answer
+	// accepted means that the first event was of the expected kind. If it wasn't, fellBack is
+	// set, and events come from the client, through fallback.
+	accepted, fellBack bool
+	fallback           *clientStream
+	// listing means that the initial events haven't ended.
+	listing bool
+	// lease is that of the initial events, nil without a budget.
+	lease *limits.Lease
+	// done is that of the context that stops the stream; unwatch ends this link. Only the
+	// reader uses both.
+	done    <-chan struct{}
+	unwatch func() bool
+	stop    sync.Once
+}
+
+func (s *watchStream) Stop() {
+	s.stop.Do(func() {
+		s.fallback.end()
+		// A wrapped watcher may not close the body, and blocks in Read until it is closed.
+		s.body.Close()
+		s.fallback.drain()
+	})
+}
+
+func (s *watchStream) Next(ctx context.Context) (sources.Event, error) {
+	if s.fellBack {
+		return s.fallback.Next(ctx)
+	}
+	s.endWith(ctx)
+	if err := ctx.Err(); err != nil {
+		return sources.Event{}, err
+	}
+	if s.lease != nil {
+		if err := s.lease.Wait(ctx); err != nil {
+			return sources.Event{}, err
+		}
+	}
+	s.body.events.Wait()
+	return s.read(ctx)
+}
+
+// read returns the next event, which has begun to arrive.
+func (s *watchStream) read(ctx context.Context) (sources.Event, error) {
+	raw, err := s.body.events.Next()
+	if err != nil {
+		return s.failed(ctx, err)
+	}
+	return s.event(ctx, raw)
+}
+
+// failed returns the event or the error that an error of reading becomes.
+func (s *watchStream) failed(ctx context.Context, err error) (sources.Event, error) {
+	if s.ends(ctx, err) {
+		s.endWith(context.Background())
+		return sources.Event{}, s.endError(ctx, err)
+	}
+	if !s.accepted && !isHostile(err) {
+		reason := fmt.Sprintf("the first event isn't understood: %v", err)
+		if !s.body.recorder.lost {
+			s.fallback.broken = err
+			return s.fallBack(ctx, reason)
+		}
+		s.decoding.giveUp(s.answer.Credentials().Hide(reason))
+	}
+	s.endWith(context.Background())
+	return sources.Event{}, undecodable(s.answer, err)
+}
+
+// event returns the event that was read.
+func (s *watchStream) event(ctx context.Context, raw decode.Event) (sources.Event, error) {
+	if raw.Type == watch.Error && raw.Status != nil {
+		raw.Status.TypeMeta = metav1.TypeMeta{}
+		return sources.Event{}, apierrors.FromObject(raw.Status)
+	}
+	if raw.Skipped {
+		return sources.Event{Type: watch.Bookmark, ResourceVersion: raw.Version}, nil
+	}
+	if raw.FromCache {
+		s.accept()
+		return sources.Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
+	}
+	obj, ok := raw.Object.(object)
+	if !ok || !s.kinds.object(kindOf(obj)) {
+		kind := "unknown"
+		if ok {
+			kind = name(kindOf(obj))
+		}
+		reason := fmt.Sprintf("the server sent an event with an object of kind %s", kind)
+		if !s.accepted && !s.body.recorder.lost {
+			return s.fallBack(ctx, reason)
+		}
+		s.decoding.giveUp(s.answer.Credentials().Hide(reason))
+		return sources.Event{}, undecodable(s.answer,
+			fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
+	}
+	s.accept()
+	s.kinds.watched(obj)
+	if raw.Type == watch.Error {
+		return sources.Event{}, errorOf(s.answer, obj, nil)
+	}
+	if s.lease != nil && raw.Type != watch.Bookmark && raw.Type != watch.Deleted {
+		s.lease.Charge(raw.Size)
+	}
+	return s.convert(raw, obj), nil
+}
+
+// accept notes that the events are of the expected kind.
+func (s *watchStream) accept() {
+	if !s.accepted {
+		s.accepted = true
+		s.body.recorder.stop()
+	}
+}
+
+// fallBack makes the client read the watch, from its first event on.
+func (s *watchStream) fallBack(ctx context.Context, reason string) (sources.Event, error) {
+	s.endWith(context.Background())
+	s.decoding.tally.takeBack(s.answer.Credentials().Hide(reason))
+	s.fellBack = true
+	s.body.release()
+	return s.fallback.Next(ctx)
+}
+
+// endWith stops the stream when ctx is done. ctx is nearly always that of the previous
+// call; then there is nothing to do.
+func (s *watchStream) endWith(ctx context.Context) {
+	if ctx.Done() == s.done {
+		return
+	}
+	if s.unwatch != nil {
+		s.unwatch()
+		s.unwatch = nil
+	}
+	if s.done = ctx.Done(); s.done != nil {
+		s.unwatch = context.AfterFunc(ctx, s.Stop)
+	}
+}
+
+// ends reports whether an error is the end of the stream, and not one of its content.
+func (s *watchStream) ends(ctx context.Context, err error) bool {
+	select {
+	case <-s.body.closed:
+		return true
+	default:
+	}
+	return ctx.Err() != nil || err == io.EOF || err == io.ErrUnexpectedEOF ||
+		utilnet.IsProbableEOF(err) || utilnet.IsTimeout(err)
+}
+
+// endError returns the error for an end of the stream: ctx's, or io.EOF where client-go
+// takes an error for the end of the connection.
+func (s *watchStream) endError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	select {
+	case <-s.body.closed:
+		return io.EOF
+	default:
+	}
+	switch logger := klog.FromContext(ctx); err {
+	case io.EOF:
+	case io.ErrUnexpectedEOF:
+		logger.V(1).Info("Unexpected EOF during watch stream event decoding", "err", err)
+	default:
+		logger.V(5).Info("Unable to decode an event from the watch stream", "err", err)
+	}
+	return io.EOF
+}
+
+// object is an API object.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+func (s *watchStream) convert(raw decode.Event, obj object) sources.Event {
+	event := sources.Event{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
+	if raw.Type != watch.Bookmark {
+		event.Object = raw.Object
+		return event
+	}
+	event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+	if s.listing && event.InitialEventsEnd {
+		s.listing, s.lease = false, nil
+		s.body.events.End()
+		s.decoding.end()
+	}
+	return event
+}

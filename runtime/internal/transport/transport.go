@@ -1,0 +1,91 @@
+// Package transport hands the responses to a source's requests to the source, whatever client sends the
+// requests: the source marks them in their context, and a transport in the client's HTTP client recognises
+// the mark.
+package transport
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/klog/v2"
+)
+
+// Wrap is listwatch.Wrap.
+func Wrap(next http.RoundTripper) http.RoundTripper {
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	return &transport{next}
+}
+
+type transport struct{ next http.RoundTripper }
+
+// WrappedRoundTripper returns the next transport, see
+// [k8s.io/apimachinery/pkg/util/net.RoundTripperWrapper].
+func (t *transport) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+// CloseIdleConnections closes those of the next transport.
+func (t *transport) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(t.next) }
+
+// Exchange is one call of a list or watch function, which may send any number of requests, also at the same
+// time.
+type Exchange interface {
+	// Sends reports that a transport is about to send a request. It may replace the request's header.
+	Sends(req *http.Request)
+	// Answered reports the last response.
+	Answered(*Answer)
+	// Left reports why the transport doesn't read the last response.
+	Left(reason string)
+	// Take returns what replaces the body of a successful response, nil to keep it. The
+	// replacement closes the body.
+	Take(req *http.Request, contentType string, body io.ReadCloser) io.ReadCloser
+}
+
+// exchangeKey is the key of an Exchange in a context.
+type exchangeKey struct{}
+
+// During returns a context for the requests of an exchange. A nil x removes the exchange of ctx.
+func During(ctx context.Context, x Exchange) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+// bodiesAreLogged is the level at which client-go logs the bodies of responses.
+const bodiesAreLogged = 8
+
+// RoundTrip sends the request with the next transport.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	x, _ := ctx.Value(exchangeKey{}).(Exchange)
+	if x == nil {
+		return t.next.RoundTrip(req)
+	}
+	// Transports below this one must not see the exchange.
+	sent := req.WithContext(During(ctx, nil))
+	x.Sends(sent)
+	resp, err := t.next.RoundTrip(sent)
+	if err != nil {
+		return resp, err
+	}
+	var used Credentials
+	if resp.Request != nil { // It has the headers that the transports below have added.
+		used = credentialsOf(resp.Request)
+		used.hideInHeader(resp.Header)
+	}
+	resp.Request = req
+	x.Answered(answerOf(resp, used))
+	switch encoding := resp.Header.Get("Content-Encoding"); {
+	case req.Method != http.MethodGet, resp.StatusCode != http.StatusOK, resp.Body == nil:
+	case encoding != "":
+		x.Left("the response has the content encoding " + encoding)
+	case klog.FromContext(ctx).V(bodiesAreLogged).Enabled():
+		x.Left("the log shows the bodies of responses")
+	default:
+		if body := x.Take(req, resp.Header.Get("Content-Type"), resp.Body); body != nil {
+			resp.Body, resp.ContentLength = body, -1
+			resp.Header.Del("Content-Length")
+		}
+	}
+	return resp, nil
+}

@@ -1,0 +1,12 @@
+package listwatch
+
+// Reading is how an informer has read its lists and watches.
+type Reading struct {
+	// Streamed counts the pages of lists and the watches that were read as streams, Whole
+	// those that the client decoded. Of these, Unseen counts those that could have been
+	// streams but were not seen by a transport: [Wrap] isn't installed in the HTTP client, or
+	// the list function doesn't pass on its context.
+	Streamed, Whole, Unseen int
+	// NotStreamed is why the last page or watch wasn't read as a stream, "" if it was.
+	NotStreamed string
+}
