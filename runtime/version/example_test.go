@@ -9,8 +9,8 @@ import (
 // Generated code has this line. It doesn't compile with a runtime that no longer serves the generation.
 const _ = version.Generation2
 
-// The line above fails to compile with a runtime that doesn't serve the generation: either the name doesn't
-// exist yet, or it is a variable of type RegenerateWithKubewright.
+// The line above fails to compile with a runtime that doesn't serve the generation: the name doesn't exist
+// yet, or is no longer a constant.
 func Example() {
 	fmt.Println("this runtime serves generation 2:", version.Generation2)
 	// Output: this runtime serves generation 2: true

@@ -4,14 +4,9 @@ package version
 
 // Generation2 exists as long as this runtime serves code generated for its
 // second generation. Generated code declares a constant from it, so that
-// incompatible code fails to compile instead of failing at run time.
+// incompatible code fails to compile instead of failing at run time. A runtime
+// that no longer serves it declares, in its place, a variable of a type named
+// RegenerateWithKubewright: the compiler's message then says what to do.
+//
+// The first generation was never released.
 const Generation2 = true
-
-// RegenerateWithKubewright is the type of the generations that this runtime no
-// longer serves. They are variables, so that generated code, which needs a
-// constant, fails to compile, and the compiler's message has this name.
-type RegenerateWithKubewright struct{}
-
-// Generation1 was served until accessors of kinds moved from package informer to
-// package factory: run `kubewright generate` again.
-var Generation1 RegenerateWithKubewright
