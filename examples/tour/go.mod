@@ -57,6 +57,7 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jonboulle/clockwork v0.5.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
+	github.com/kubewright/kubewright/envtest v0.0.0
 	github.com/kylelemons/godebug v1.1.0 // indirect
 	github.com/moby/spdystream v0.5.1 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect
@@ -131,3 +132,5 @@ replace (
 	github.com/kubewright/kubewright => ../..
 	github.com/kubewright/kubewright/test/e2e => ../../test/e2e
 )
+
+replace github.com/kubewright/kubewright/envtest => ../../envtest

@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/crds"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // The other files use serverConfig, bakery, namespace and TestMain.

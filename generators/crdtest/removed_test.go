@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
+	"github.com/kubewright/kubewright/envtest/apiserver"
 )
 
 // TestRemoved begins an API with two kinds and two versions, and runs the commands for generation of

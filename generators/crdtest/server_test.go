@@ -14,9 +14,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/generators/internal/crd"
 	"github.com/kubewright/kubewright/internal/scratch"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // onServer is how many definitions TestServer installs: fromEach of each of the first fromModules modules at

@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/internal/pages"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // walk is a section of a page that TestWalks follows, from an empty folder, or from what prepare has made
@@ -61,7 +61,7 @@ var walks = []walk{
 		check: func(v *visitor) { v.has("pkg/client/clientset", "hack/verify-codegen.sh") }},
 	{page: "docs/migration.md", section: "From an earlier kubewright", prepare: repository,
 		check: func(v *visitor) { v.has("pkg/client/clientset") }},
-	{page: "docs/testing.md", section: "Requiring it", prepare: importing("test/e2e/apiserver"),
+	{page: "docs/testing.md", section: "Requiring it", prepare: importing("envtest/apiserver"),
 		check: func(v *visitor) { v.do("go list -mod=readonly -deps .") }},
 	{page: "docs/controller-runtime.md", section: "controller-runtime on this runtime",
 		prepare: importing("contrib/controller-runtime"),

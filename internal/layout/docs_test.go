@@ -86,7 +86,7 @@ func TestDocs(t *testing.T) {
 				}
 			}
 			for _, m := range member.FindAllStringSubmatch(line, -1) {
-				// Options is also a type of test/e2e/apiserver.
+				// Options is also a type of envtest/apiserver.
 				if members := anyOf.members[m[1]]; m[1] != "Options" && members != nil && !members[m[2]] {
 					t.Errorf("%s:%d: no %s has a %s", page, i+1, m[1], m[2])
 				}

@@ -12,12 +12,10 @@ import (
 )
 
 // published are the released modules. internal/release has the same list.
-var published = []string{".", "contrib/prometheus", "contrib/controller-runtime", "test/e2e"}
+var published = []string{".", "contrib/prometheus", "contrib/controller-runtime", "envtest"}
 
 // withoutExample are the public packages whose documentation has no example that runs, with the reason.
-var withoutExample = map[string]string{
-	"test/e2e/kubeserver": "an example can't be left out of -short, and this one would build kube-apiserver",
-}
+var withoutExample = map[string]string{}
 
 // TestExamples checks that the documentation of each public package has an example of the whole package,
 // which is shown first, and that go test runs it. For packages below runtime/gen, generated code is the

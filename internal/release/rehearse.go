@@ -161,7 +161,7 @@ import (
 	_ "` + own + `/contrib/prometheus"
 	_ "` + own + `/informers"
 	_ "` + own + `/runtime/factory"
-	_ "` + own + `/test/e2e/apiserver"
+	_ "` + own + `/envtest/apiserver"
 )
 `
 	if err := errors.Join(os.Mkdir(dir, 0o755),

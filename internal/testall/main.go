@@ -81,8 +81,8 @@ func plan(long bool) ([]step, error) {
 		if !long {
 			args = append(args, "-short")
 		}
-		// The two others run an API server, too.
-		apart := strings.HasPrefix(m, "test"+string(filepath.Separator)) ||
+		// The others run an API server, too.
+		apart := strings.HasPrefix(m, "test"+string(filepath.Separator)) || m == "envtest" ||
 			m == filepath.Join("examples", "tour") || m == filepath.Join("generators", "crdtest")
 		switch {
 		case apart:

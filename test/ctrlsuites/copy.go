@@ -70,7 +70,7 @@ func newCopy() (*scratch.Module, error) {
 		return nil, err
 	}
 	edit := []string{"mod", "edit", "-droprequire=" + controllerRuntime}
-	for _, module := range []string{"contrib/controller-runtime", "contrib/prometheus", "test/e2e"} {
+	for _, module := range []string{"contrib/controller-runtime", "contrib/prometheus", "envtest", "test/e2e"} {
 		edit = append(edit, "-replace="+own+"/"+module+"="+filepath.Join(root, filepath.FromSlash(module)))
 	}
 	if _, err := m.Run("go", edit...); err != nil {

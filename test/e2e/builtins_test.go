@@ -21,9 +21,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
+	"github.com/kubewright/kubewright/envtest/record"
 	"github.com/kubewright/kubewright/informers"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
-	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
 // builtIns are the built-in kinds that the embedded server has, with an object of each. SCOPE stands for its

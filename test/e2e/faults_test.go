@@ -12,11 +12,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
+	"github.com/kubewright/kubewright/envtest/record"
+	"github.com/kubewright/kubewright/envtest/tcpproxy"
 	giftsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
 	"github.com/kubewright/kubewright/examples/crds"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
-	"github.com/kubewright/kubewright/test/e2e/record"
-	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
 // TestCutConnections cuts the informer's connection again and again while objects change. Handlers miss no

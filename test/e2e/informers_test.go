@@ -12,9 +12,9 @@ import (
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/envtest/record"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
-	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
 // modes runs a test with streamed and with plain lists. Such a test can't be parallel, since the feature gate

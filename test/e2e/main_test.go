@@ -15,9 +15,9 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // The servers that tests share, with the definitions of the examples. The first test that asks for a server

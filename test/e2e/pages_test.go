@@ -13,10 +13,10 @@ import (
 	clientfeatures "k8s.io/client-go/features"
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
+	"github.com/kubewright/kubewright/envtest/record"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
-	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
 // many objects fill more than two pages of an informer's list.

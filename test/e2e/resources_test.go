@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/envtest/record"
 	giftsv1 "github.com/kubewright/kubewright/examples/apis/gift-cards.promo/v1"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
@@ -20,7 +21,6 @@ import (
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
 	"github.com/kubewright/kubewright/runtime/gen/client"
-	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
 type object = record.APIObject

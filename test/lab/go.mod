@@ -71,6 +71,7 @@ require (
 	github.com/jonboulle/clockwork v0.5.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/kubewright/kubewright v0.0.0
+	github.com/kubewright/kubewright/envtest v0.0.0
 	github.com/kubewright/kubewright/test/bench v0.0.0
 	github.com/kubewright/kubewright/test/e2e v0.0.0
 	github.com/kylelemons/godebug v1.1.0 // indirect
@@ -143,3 +144,5 @@ replace (
 	github.com/kubewright/kubewright/test/bench => ../bench
 	github.com/kubewright/kubewright/test/e2e => ../e2e
 )
+
+replace github.com/kubewright/kubewright/envtest => ../../envtest

@@ -28,8 +28,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/test/ctrlsuites/internal/boats"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 func TestManager(t *testing.T) {

@@ -31,9 +31,9 @@ import (
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/test/ctrlsuites/internal/boats"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // Each harbour is a namespace with some boats.

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/test/e2e/record"
+	"github.com/kubewright/kubewright/envtest/record"
 )
 
 // Client has the methods of a generated client that a Churn uses.

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/envtest/record"
 	"github.com/kubewright/kubewright/test/e2e/churn"
-	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
 // memory is a server for a single type.

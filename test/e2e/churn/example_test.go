@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/kubewright/kubewright/envtest/record"
 	"github.com/kubewright/kubewright/test/e2e/churn"
-	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
 // A hundred random requests, and what they left on the server: here the tracker of a fake.

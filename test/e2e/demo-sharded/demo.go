@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // The replicas' Leases are short, so that the demo is.

@@ -11,12 +11,12 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
+	"github.com/kubewright/kubewright/envtest/tcpproxy"
 	"github.com/kubewright/kubewright/examples/controller/bakery"
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
-	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
 // shop is what the story needs: a server with the definitions, a running controller, and the clientset that

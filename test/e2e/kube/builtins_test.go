@@ -25,12 +25,12 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/envtest/record"
+	"github.com/kubewright/kubewright/envtest/tcpproxy"
 	"github.com/kubewright/kubewright/informers"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
-	"github.com/kubewright/kubewright/test/e2e/record"
-	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
 )
 
 // The least number of resources that the server must have with informers in both factories, and of those that

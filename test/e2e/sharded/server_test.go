@@ -13,9 +13,9 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/internal/child"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 )
 

@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/internal/wirebench"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // BenchmarkSync measures what it costs to fill an informer's cache with 20,000 custom resources of 4.7 KB,

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/test/e2e/record"
+	"github.com/kubewright/kubewright/envtest/record"
 	"github.com/kubewright/kubewright/test/lab/cluster"
 )
 

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/envtest/record"
 	"github.com/kubewright/kubewright/internal/bubble"
-	"github.com/kubewright/kubewright/test/e2e/record"
 	"github.com/kubewright/kubewright/test/lab/cluster"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/examples/crds"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 

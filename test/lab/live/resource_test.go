@@ -20,6 +20,7 @@ import (
 
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/kubewright/kubewright/envtest/record"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	shopscheme "github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
 	ourcache "github.com/kubewright/kubewright/runtime/cache"
@@ -27,7 +28,6 @@ import (
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
-	"github.com/kubewright/kubewright/test/e2e/record"
 )
 
 // implementation is a way to make informers.

@@ -6,12 +6,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	typed "github.com/kubewright/kubewright/examples/generated/clientset/versioned/typed/shop/v1"
 	"github.com/kubewright/kubewright/internal/child"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // embedded is the embedded API server. Writes go through HTTP, like those of other clients.

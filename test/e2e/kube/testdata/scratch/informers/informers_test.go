@@ -22,8 +22,8 @@ import (
 
 	"github.com/kubewright/kubewright/test/e2e/churn"
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
-	"github.com/kubewright/kubewright/test/e2e/record"
-	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
+	"github.com/kubewright/kubewright/envtest/record"
+	"github.com/kubewright/kubewright/envtest/tcpproxy"
 )
 
 const namespace = "default"

@@ -33,7 +33,7 @@ var lines = map[string]func(*visit){
 
 // TestTable runs the tests of the table's lines, and checks that each line has a test and each test a line.
 func TestTable(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/testing.md")
+	text, err := os.ReadFile("../../docs/testing.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
+	"github.com/kubewright/kubewright/envtest/apiserver"
 )
 
 const manifest = `

@@ -7,7 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 
-	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
+	"github.com/kubewright/kubewright/envtest/tcpproxy"
 )
 
 // A client that reads a stream through the proxy loses its connection, and gets another one. Use Before to

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/test/e2e/record"
+	"github.com/kubewright/kubewright/envtest/record"
 )
 
 func object(name, uid, version string) *metav1.ObjectMeta {

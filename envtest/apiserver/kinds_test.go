@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubewright/kubewright/test/e2e/record"
+	"github.com/kubewright/kubewright/envtest/record"
 )
 
 // typed has the methods of every client of client-go.

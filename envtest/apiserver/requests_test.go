@@ -14,7 +14,7 @@ import (
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/metadata"
 
-	"github.com/kubewright/kubewright/test/e2e/record"
+	"github.com/kubewright/kubewright/envtest/record"
 )
 
 func testApply(v *visit) {

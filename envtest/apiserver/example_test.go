@@ -6,10 +6,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // An example needs a generated client, the definitions of its API in YAML, and a server.

@@ -28,7 +28,7 @@ import (
 	basecompatibility "k8s.io/component-base/compatibility"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/test/e2e/apiserver/internal/builtins"
+	"github.com/kubewright/kubewright/envtest/apiserver/internal/builtins"
 )
 
 // watchGrace is how long a server that shuts down waits for watches to end.

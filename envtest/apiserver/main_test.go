@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
+	"github.com/kubewright/kubewright/envtest/apiserver"
 )
 
 // started is the server that tests share, once a test has started it.
@@ -31,14 +31,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// sharding is an environment variable that makes the shared server filter by shard selectors.
-const sharding = "APISERVER_TEST_SHARDING"
-
 // start starts the shared server, with boats.
 var start = sync.OnceValues(func() (*apiserver.Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	server, err := apiserver.Start(ctx, apiserver.Options{ShardedListAndWatch: os.Getenv(sharding) != ""})
+	server, err := apiserver.Start(ctx, apiserver.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/kubewright/kubewright/test/e2e/tcpproxy"
+	"github.com/kubewright/kubewright/envtest/tcpproxy"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

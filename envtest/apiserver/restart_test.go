@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/informers"
-	"github.com/kubewright/kubewright/test/e2e/apiserver"
 )
 
 // TestRestart stops the API server while an informer watches, compacts the old versions, and starts it again:
