@@ -31,8 +31,9 @@ type Options struct {
 	// NewCache makes the caches. The default is [cache.New].
 	NewCache cache.NewCacheFunc
 	// Options are those of all informers, for example Drop, or a Limiter that the caches of all managers share.
-	// Overrides are by the mapper's resources. A transform, and what else ByObject of the cache's options has,
-	// is set there.
+	// Overrides are by the mapper's resources. One for a resource of which no informer has been made a minute
+	// after the first informer has started is logged: controllers request theirs when the manager starts. A
+	// transform, and what else ByObject of the cache's options has, is set there.
 	informer.Options
 }
 
@@ -43,6 +44,7 @@ type Caches struct {
 	metrics toolscache.InformerMetricsProvider
 
 	informers informers
+	overrides overrides
 }
 
 // New returns a Caches. One serves any number of managers and clusters:
@@ -50,7 +52,8 @@ type Caches struct {
 //	caches := kwctrl.New(kwctrl.Options{Options: informer.Options{Drop: []string{"metadata.managedFields"}}})
 //	manager, err := ctrl.NewManager(config, ctrl.Options{NewCache: caches.NewCache})
 func New(options Options) *Caches {
-	return &Caches{options: options, metrics: kwprometheus.NewInformerProvider(metrics.Registry)}
+	return &Caches{options: options, overrides: overrides{unmatched: resourcesOf(options.Overrides)},
+		metrics: kwprometheus.NewInformerProvider(metrics.Registry)}
 }
 
 // NewCache is a [cache.NewCacheFunc], for the NewCache of the options of a manager or a cluster.
@@ -104,7 +107,9 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		}
 		c.configure(i, gvr.GroupResource())
 		made := &identified{
-			SharedIndexInformer: i, all: &c.informers, of: of, names: names, form: formOf(obj), gvr: gvr}
+			SharedIndexInformer: i, all: &c.informers, overrides: &c.overrides,
+			of: of, names: names, form: formOf(obj), gvr: gvr,
+		}
 		c.informers.add(made)
 		return made
 	}
@@ -139,12 +144,10 @@ func (c *Caches) newInformer(
 
 // configure sets the options of a new informer. NewCache has checked that they are valid.
 func (c *Caches) configure(i toolscache.SharedIndexInformer, resource schema.GroupResource) {
-	options := c.options.Options
-	if override, ok := options.Overrides[resource]; ok {
-		options = override
-	}
+	options := c.options.For(resource)
+	c.overrides.match(resource)
 	onCreate := options.OnCreate
-	options.OnCreate, options.Overrides = nil, nil
+	options.OnCreate = nil
 	err := informer.Configure(i, options)
 	if onCreate != nil {
 		err = errors.Join(err, onCreate(i))

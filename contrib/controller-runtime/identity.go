@@ -16,7 +16,8 @@ import (
 // identified is an informer that has an identity, and so metrics, while it runs.
 type identified struct {
 	toolscache.SharedIndexInformer
-	all *informers
+	all       *informers
+	overrides *overrides
 	// of is the same for all informers of a cache.
 	of    *started
 	names *names
@@ -27,19 +28,22 @@ type identified struct {
 // Untyped returns the informer inside, for the functions of package informer.
 func (i *identified) Untyped() toolscache.SharedInformer { return i.SharedIndexInformer }
 
-func (i *identified) Run(stop <-chan struct{}) { i.run(func() { i.SharedIndexInformer.Run(stop) }) }
-
-func (i *identified) RunWithContext(ctx context.Context) {
-	i.run(func() { i.SharedIndexInformer.RunWithContext(ctx) })
+func (i *identified) Run(stop <-chan struct{}) {
+	i.run(context.Background(), func() { i.SharedIndexInformer.Run(stop) })
 }
 
-func (i *identified) run(run func()) {
+func (i *identified) RunWithContext(ctx context.Context) {
+	i.run(ctx, func() { i.SharedIndexInformer.RunWithContext(ctx) })
+}
+
+func (i *identified) run(ctx context.Context, run func()) {
 	id, release := i.names.reserve(i.form, i.gvr)
 	defer release()
 	// After the start this does nothing, and Run only logs that it was called twice.
 	i.SharedIndexInformer.(interface {
 		SetIdentity(func() toolscache.InformerNameAndResource)
 	}).SetIdentity(func() toolscache.InformerNameAndResource { return id })
+	defer i.overrides.logLater(ctx)()
 	i.all.run(i, run)
 }
 

@@ -7,11 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/factory"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
@@ -116,6 +118,36 @@ func TestTweakListOptions(t *testing.T) {
 	}
 }
 
+// TestUnmatchedOverridesAreLogged checks that the first start, and no other, logs the override of which no
+// informer was made.
+func TestUnmatchedOverridesAreLogged(t *testing.T) {
+	var logged []string
+	ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, line string) {
+		if strings.Contains(line, "override") { // logged by StartWithContext itself
+			logged = append(logged, line)
+		}
+	}, funcr.Options{})))
+	_, c := serve(t)
+	f := factory.New(0)
+	defer f.Shutdown()
+	defer cancel()
+	if err := factory.Configure(f, informer.Options{Overrides: map[schema.GroupResource]informer.Options{
+		corev1.Resource("configmaps"): {}, corev1.Resource("pods"): {},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	f.InformerFor(&corev1.ConfigMap{}, func(any, time.Duration) cache.SharedIndexInformer {
+		return gen.NewShared[*corev1.ConfigMap](func() gen.ResourceClient[*corev1.ConfigMapList] { return c },
+			gen.Options{Client: c, Resource: configMapResource})
+	})
+	for range 2 {
+		f.StartWithContext(ctx)
+	}
+	if len(logged) != 1 || !strings.Contains(logged[0], "pods") {
+		t.Errorf("logged %q", logged)
+	}
+}
+
 // TestConfigureRefuses checks the errors for options without a meaning, and for those that come too late.
 func TestConfigureRefuses(t *testing.T) {
 	f := newGenerated(open())
@@ -127,6 +159,7 @@ func TestConfigureRefuses(t *testing.T) {
 		"MutationSample is -1":        {MutationSample: -1},
 		"the override for pods has Overrides of its own": {
 			Overrides: map[schema.GroupResource]informer.Options{pods: inside}},
+		"an override is for no resource": {Overrides: map[schema.GroupResource]informer.Options{{}: {}}},
 		"the override for pods: SilenceTimeout is -1ns": {
 			Overrides: map[schema.GroupResource]informer.Options{pods: {SilenceTimeout: -1}}},
 	} {

@@ -120,6 +120,16 @@ func configure(i cache.SharedInformer, options Options) error {
 	return err
 }
 
+// For returns the options for the informers of one resource of a factory: its override, or else o without
+// Overrides.
+func (o Options) For(resource schema.GroupResource) Options {
+	if override, ok := o.Overrides[resource]; ok {
+		return override
+	}
+	o.Overrides = nil
+	return o
+}
+
 // decodes reports whether options change how objects are decoded.
 func (o Options) decodes() bool {
 	return len(o.Drop) > 0 || o.MetadataOnly || o.ShareValues || o.KeepUnchanged || o.MaxObject != 0 ||
@@ -144,6 +154,9 @@ func (o Options) Validate() error {
 		return fmt.Errorf("MaxObject is %d: zero means 64 MB", o.MaxObject)
 	}
 	for resource, override := range o.Overrides {
+		if resource.Resource == "" {
+			return errors.New("an override is for no resource")
+		}
 		if override.Overrides != nil {
 			return fmt.Errorf("the override for %s has Overrides of its own", resource)
 		}

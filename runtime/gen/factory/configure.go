@@ -39,16 +39,12 @@ func (s *Set[K]) Configure(options informer.Options) error {
 
 // setUps returns what is to be called with a new informer. The caller holds the set's mu.
 func (c *configuration) setUps(i cache.SharedIndexInformer) []func(cache.SharedIndexInformer) error {
-	options := c.options
-	if status, ok := informer.StatusOf(i); ok && !status.Resource.Empty() {
-		resource := status.Resource.GroupResource()
-		if override, ok := c.options.Overrides[resource]; ok {
-			options = override
-			delete(c.unmatched, resource)
-		}
-	}
+	status, _ := informer.StatusOf(i)
+	resource := status.Resource.GroupResource() // Empty if it isn't known, which no override is for.
+	options := c.options.For(resource)
+	delete(c.unmatched, resource)
 	onCreate := options.OnCreate
-	options.OnCreate, options.Overrides = nil, nil
+	options.OnCreate = nil
 	var setUps []func(cache.SharedIndexInformer) error
 	if !reflect.ValueOf(options).IsZero() { // Informers of other makes are refused only if they lack something.
 		setUps = append(setUps, func(i cache.SharedIndexInformer) error { return informer.Configure(i, options) })
