@@ -256,8 +256,8 @@ func TestGeneratedFunctions(t *testing.T) {
 				return []string{p.Spec.NodeName}
 			}),
 			"options": informer.Configure(pods, informer.Options{Limiter: limiter, ShareValues: true}),
-			"hold":    factory.Hold(f, f.Core().V1().Pods().TypedInformer()),
-			"another": factory.Hold(f, pods),
+			"retain":  factory.Retain(f, f.Core().V1().Pods().TypedInformer()),
+			"another": factory.Retain(f, pods),
 		} {
 			if err != nil {
 				t.Errorf("%s: %v", what, err)
@@ -290,7 +290,7 @@ func TestGeneratedFunctions(t *testing.T) {
 		if err := informer.WaitForSync(t.Context(), pods); err != nil || !registration.HasSynced() {
 			t.Errorf("not synced: %v", err)
 		}
-		core, ok := informer.CoreOf[*corev1.Pod](pods)
+		core, ok := informer.Of[*corev1.Pod](pods)
 		if !ok {
 			t.Fatal("the informer has no core")
 		}

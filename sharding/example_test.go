@@ -17,7 +17,7 @@ import (
 )
 
 // share runs a member, its informer and its worker until ctx ends, and the member has left. The clients with
-// which reconcile writes come from a configuration with Transport.
+// which reconcile writes come from a configuration with FencingTransport.
 func share(
 	ctx context.Context, config *rest.Config, namespace, podName string, bakeries cache.SharedIndexInformer,
 	reconcile func(context.Context, cache.ObjectName) error,

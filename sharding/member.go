@@ -87,7 +87,7 @@ func NewMember(config Config) (*Member, error) {
 func (m *Member) Identity() string { return m.config.Identity }
 
 // Owns returns the range of a namespace, or a UID, with its token, and whether the member may act on it now.
-// Call it again before every write that doesn't go through [Transport].
+// Call it again before every write that doesn't go through [FencingTransport].
 func (m *Member) Owns(value string) (Owned, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -5,16 +5,16 @@ import (
 	"net/http"
 )
 
-// Transport refuses writes of work that its member may no longer do. A client that has it, by
+// FencingTransport refuses writes of work that its member may no longer do. A client that has it, by
 //
-//	config.Wrap(sharding.Transport)
+//	config.Wrap(sharding.FencingTransport)
 //
 // is safe to use in [Member.Do], even if the work ignores the end of its context. A write (all methods but
 // GET, HEAD and OPTIONS) in the context of work is checked as it is sent. It fails with [ErrNotOwned] if the
 // member may no longer act on the range, or if the work has ended. Requests in other contexts pass.
 //
 // A write that passed before the member's Lease ended may arrive at the server afterwards.
-func Transport(next http.RoundTripper) http.RoundTripper { return fenced{next} }
+func FencingTransport(next http.RoundTripper) http.RoundTripper { return fenced{next} }
 
 type fenced struct{ next http.RoundTripper }
 

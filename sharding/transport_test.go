@@ -37,7 +37,7 @@ func TestTransport(t *testing.T) {
 		r := m.join()
 		m.settled()
 		below := sent{}
-		transport := Transport(below)
+		transport := FencingTransport(below)
 		passes := func(ctx context.Context, method string, want bool) {
 			t.Helper()
 			before, content := below[method], &body{Reader: strings.NewReader("{}")}

@@ -25,7 +25,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
-// Options configure [New]. The zero value is valid: it reads lists and watches as streams and
+// Options configure [NewCaches]. The zero value is valid: it reads lists and watches as streams and
 // changes nothing else.
 type Options struct {
 	// NewCache makes the caches. The default is [cache.New].
@@ -47,11 +47,12 @@ type Caches struct {
 	overrides overrides
 }
 
-// New returns a Caches. One serves any number of managers and clusters:
+// NewCaches returns a Caches. One serves any number of managers and clusters:
 //
-//	caches := kwctrl.New(kwctrl.Options{Options: informer.Options{Drop: []string{"metadata.managedFields"}}})
+//	options := informer.Options{Drop: []string{"metadata.managedFields"}}
+//	caches := kwctrl.NewCaches(kwctrl.Options{Options: options})
 //	manager, err := ctrl.NewManager(config, ctrl.Options{NewCache: caches.NewCache})
-func New(options Options) *Caches {
+func NewCaches(options Options) *Caches {
 	return &Caches{options: options, overrides: overrides{unmatched: resourcesOf(options.Overrides)},
 		metrics: kwprometheus.NewInformerProvider(metrics.Registry)}
 }

@@ -135,7 +135,7 @@ func TestCachesShowTheSame(t *testing.T) {
 				continue
 			}
 			t.Run(name+"/"+encoding.name, func(t *testing.T) {
-				caches := kwctrl.New(kwctrl.Options{})
+				caches := kwctrl.NewCaches(kwctrl.Options{})
 				both := map[string]seen{}
 				for of, newCache := range map[string]cache.NewCacheFunc{"ours": caches.NewCache, "theirs": cache.New} {
 					opts := options()
@@ -164,7 +164,7 @@ func TestCachesShowTheSame(t *testing.T) {
 
 // A cache can have all forms of one kind at once, and Drop applies to all of them.
 func TestDrop(t *testing.T) {
-	caches := kwctrl.New(kwctrl.Options{Options: informer.Options{
+	caches := kwctrl.NewCaches(kwctrl.Options{Options: informer.Options{
 		Drop: []string{"metadata.labels"}, Limiter: listwatch.NewLimiter(1).WithBudget(1)}})
 	c, err := caches.NewCache(newServer(t, jsonEncoding), options())
 	if err != nil {
@@ -189,7 +189,7 @@ func TestDrop(t *testing.T) {
 func TestOptionsOfCaches(t *testing.T) {
 	t.Run("negative", func(t *testing.T) {
 		negative := kwctrl.Options{Options: informer.Options{SilenceTimeout: -1}}
-		if _, err := kwctrl.New(negative).NewCache(&rest.Config{}, options()); err == nil {
+		if _, err := kwctrl.NewCaches(negative).NewCache(&rest.Config{}, options()); err == nil {
 			t.Errorf("%+v is accepted", negative)
 		}
 	})
@@ -201,7 +201,7 @@ func TestOptionsOfCaches(t *testing.T) {
 			called = true
 			return toolscache.NewSharedIndexInformer(lw, obj, resync, indexers)
 		}
-		caches := kwctrl.New(kwctrl.Options{})
+		caches := kwctrl.NewCaches(kwctrl.Options{})
 		c, err := caches.NewCache(newServer(t, jsonEncoding), opts)
 		if err != nil {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func TestOptionsOfCaches(t *testing.T) {
 	})
 	t.Run("NewCache", func(t *testing.T) {
 		refused := errors.New("refused")
-		caches := kwctrl.New(kwctrl.Options{NewCache: func(*rest.Config, cache.Options) (cache.Cache, error) {
+		caches := kwctrl.NewCaches(kwctrl.Options{NewCache: func(*rest.Config, cache.Options) (cache.Cache, error) {
 			return nil, refused
 		}})
 		if _, err := caches.NewCache(newServer(t, jsonEncoding), options()); err != refused {
@@ -229,13 +229,13 @@ func TestOptionsOfCaches(t *testing.T) {
 		t.Cleanup(httpClient.CloseIdleConnections)
 		before := httpClient.Transport
 		opts.HTTPClient = httpClient
-		_, err = kwctrl.New(kwctrl.Options{}).NewCache(config, opts)
+		_, err = kwctrl.NewCaches(kwctrl.Options{}).NewCache(config, opts)
 		if err != nil || httpClient.Transport != before || config.WrapTransport != nil {
 			t.Errorf("the program's client or configuration changed: %v", err)
 		}
 	})
 	t.Run("namespaces", func(t *testing.T) {
-		caches, opts := kwctrl.New(kwctrl.Options{}), options()
+		caches, opts := kwctrl.NewCaches(kwctrl.Options{}), options()
 		opts.DefaultNamespaces = map[string]cache.Config{"ns": {}, "other": {}}
 		c, err := caches.NewCache(newServer(t, jsonEncoding), opts)
 		if err != nil {
@@ -249,7 +249,7 @@ func TestOptionsOfCaches(t *testing.T) {
 	t.Run("ReaderFailOnMissingInformer", func(t *testing.T) {
 		opts := options()
 		opts.ReaderFailOnMissingInformer = true
-		c, err := kwctrl.New(kwctrl.Options{}).NewCache(newServer(t, jsonEncoding), opts)
+		c, err := kwctrl.NewCaches(kwctrl.Options{}).NewCache(newServer(t, jsonEncoding), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestOptionsOfCaches(t *testing.T) {
 
 // GetInformer may be called with an object whose content JSON can't have: only its kind counts.
 func TestExamples(t *testing.T) {
-	c, err := kwctrl.New(kwctrl.Options{}).NewCache(newServer(t, jsonEncoding), options())
+	c, err := kwctrl.NewCaches(kwctrl.Options{}).NewCache(newServer(t, jsonEncoding), options())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func TestExamples(t *testing.T) {
 
 // Removed informers are no longer reported, and a failing one is unhealthy.
 func TestHealth(t *testing.T) {
-	caches := kwctrl.New(kwctrl.Options{})
+	caches := kwctrl.NewCaches(kwctrl.Options{})
 	c, err := caches.NewCache(newServer(t, jsonEncoding), options())
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // Package kwctrl runs controller-runtime on the runtime of kubewright. New gives the caches of a manager
 // informers that read lists and watches as streams:
 //
-//	ctrl.NewManager(config, ctrl.Options{NewCache: kwctrl.New(kwctrl.Options{}).NewCache})
+//	ctrl.NewManager(config, ctrl.Options{NewCache: kwctrl.NewCaches(kwctrl.Options{}).NewCache})
 //
 // NewQueue gives a controller a priority queue:
 //

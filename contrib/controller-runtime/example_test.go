@@ -33,7 +33,8 @@ func Example() {
 	mapper := meta.NewDefaultRESTMapper(nil) // a manager discovers it
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
 
-	caches := kwctrl.New(kwctrl.Options{Options: informer.Options{Drop: []string{"metadata.managedFields"}}})
+	options := informer.Options{Drop: []string{"metadata.managedFields"}}
+	caches := kwctrl.NewCaches(kwctrl.Options{Options: options})
 	cached, err := caches.NewCache(&rest.Config{Host: server.URL}, cache.Options{Mapper: mapper})
 	if err != nil {
 		fmt.Println(err)
@@ -113,7 +114,7 @@ func ExampleNewPriorityQueue() {
 // The manager of docs/controller-runtime.md. It is compiled, not run: the tests run managers.
 func Example_docsManager() {
 	run := func(config *rest.Config) (manager.Manager, error) {
-		caches := kwctrl.New(kwctrl.Options{Options: informer.Options{
+		caches := kwctrl.NewCaches(kwctrl.Options{Options: informer.Options{
 			Drop:    []string{"metadata.managedFields"},
 			Limiter: listwatch.NewLimiter(4).WithBudget(64 << 20),
 		}})

@@ -85,7 +85,7 @@ func TestRemovedInformersAreFreed(t *testing.T) {
 		newCache cache.NewCacheFunc
 		calls    int // Theirs take longer.
 	}{
-		"ours": {kwctrl.New(kwctrl.Options{}).NewCache, 200}, "theirs": {cache.New, 50},
+		"ours": {kwctrl.NewCaches(kwctrl.Options{}).NewCache, 200}, "theirs": {cache.New, 50},
 	} {
 		open := func(t *testing.T) cache.Cache {
 			opts := options()

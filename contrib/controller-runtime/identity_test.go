@@ -76,7 +76,7 @@ func wantPublished(t *testing.T, host string, names ...string) (values map[strin
 // own metrics in controller-runtime's registry.
 func TestMetrics(t *testing.T) {
 	config := newServer(t, jsonEncoding)
-	caches := kwctrl.New(kwctrl.Options{})
+	caches := kwctrl.NewCaches(kwctrl.Options{})
 	opts := options()
 	opts.DefaultNamespaces = map[string]cache.Config{"ns": {}, "other": {}}
 	for _, opts := range []cache.Options{options(), opts} {
@@ -112,7 +112,7 @@ func TestMetrics(t *testing.T) {
 func TestNamesAreUsedAgain(t *testing.T) {
 	config := newServer(t, jsonEncoding)
 	for range 3 {
-		c, err := kwctrl.New(kwctrl.Options{}).NewCache(config, options())
+		c, err := kwctrl.NewCaches(kwctrl.Options{}).NewCache(config, options())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestNamesAreUsedAgain(t *testing.T) {
 // TestManyCachesAtOnce starts and stops caches of one server at the same time.
 func TestManyCachesAtOnce(t *testing.T) {
 	config := newServer(t, jsonEncoding)
-	caches := kwctrl.New(kwctrl.Options{})
+	caches := kwctrl.NewCaches(kwctrl.Options{})
 	var running sync.WaitGroup
 	const many = 8
 	started := make(chan struct{}, many)
@@ -183,7 +183,7 @@ func TestStatusesNameResources(t *testing.T) {
 		mapper := meta.NewDefaultRESTMapper(nil)
 		mapper.AddSpecific(kind, irregular, corev1.SchemeGroupVersion.WithResource("one"), meta.RESTScopeNamespace)
 		opts.Mapper = mapper
-		caches := kwctrl.New(kwctrl.Options{})
+		caches := kwctrl.NewCaches(kwctrl.Options{})
 		c, err := caches.NewCache(newServer(t, jsonEncoding), opts)
 		if err != nil {
 			t.Fatal(err)
@@ -199,7 +199,9 @@ func TestStatusesNameResources(t *testing.T) {
 	// Without a mapper, one is made that queries the server. This server doesn't answer.
 	opts := options()
 	opts.Mapper = nil
-	caches := kwctrl.New(kwctrl.Options{NewCache: func(_ *rest.Config, opts cache.Options) (cache.Cache, error) {
+	caches := kwctrl.NewCaches(kwctrl.Options{NewCache: func(
+		_ *rest.Config, opts cache.Options,
+	) (cache.Cache, error) {
 		if opts.Mapper == nil {
 			t.Error("the cache has another mapper than its informers")
 		}

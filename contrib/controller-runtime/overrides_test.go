@@ -41,7 +41,7 @@ func TestUnmatchedOverridesAreLogged(t *testing.T) {
 						}
 					}
 				}, funcr.Options{}))
-				c := New(Options{Options: informer.Options{
+				c := NewCaches(Options{Options: informer.Options{
 					Overrides: map[schema.GroupResource]informer.Options{pods: {}, secrets: {}, nodes: {}}}})
 				newInformer := func(resource schema.GroupResource) {
 					c.configure(kwcache.NewSharedIndexInformer(&toolscache.ListWatch{}, nil, 0, nil), resource)

@@ -14,7 +14,7 @@ import (
 // prometheus.DefaultRegisterer, or the registry that it serves.
 func Example() {
 	registry := prometheus.NewRegistry()
-	kwprometheus.Use(registry)
+	kwprometheus.Register(registry)
 	q := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[string](),
 		workqueue.TypedRateLimitingQueueConfig[string]{Name: "deployments"})
 	defer q.ShutDown()

@@ -10,7 +10,7 @@ import (
 )
 
 // PriorityMetrics returns the metrics of a queue with priorities, for the Config of [queue.New]: those of
-// [workqueue.Metrics], except that workqueue_depth has a value for each priority if NewProvider returned
+// [workqueue.NewMetrics], except that workqueue_depth has a value for each priority if NewProvider returned
 // the provider and the registered metric has the label priority, as controller-runtime's has. A queue
 // has 25 such values at most, as in controller-runtime; items of further priorities are counted together
 // as exceeded_cardinality_limit.
@@ -19,11 +19,11 @@ import (
 func PriorityMetrics(from workqueue.MetricsProvider, name string) *queue.Metrics {
 	p, ours := from.(*provider)
 	if !ours || name == "" {
-		return workqueue.Metrics(from, name)
+		return workqueue.NewMetrics(from, name)
 	}
 	depths, err := p.of(name).depths.CurryWith(prometheus.Labels{"name": name, "controller": name})
 	if err != nil || !has(depths, "priority") {
-		return workqueue.Metrics(from, name)
+		return workqueue.NewMetrics(from, name)
 	}
 	return &queue.Metrics{
 		DepthOf:        byPriority(depths),

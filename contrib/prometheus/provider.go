@@ -14,9 +14,9 @@
 //
 // One call at the start of a program is enough:
 //
-//	kwprometheus.Use(prometheus.DefaultRegisterer) // without either of these
-//	kwprometheus.Use(metrics.Registry)             // with controller-runtime
-//	kwprometheus.Use(legacyregistry.Registerer())  // with component-base
+//	kwprometheus.Register(prometheus.DefaultRegisterer) // without either of these
+//	kwprometheus.Register(metrics.Registry)             // with controller-runtime
+//	kwprometheus.Register(legacyregistry.Registerer())  // with component-base
 //
 // controller-runtime and component-base register the metrics of client-go's queues,
 // component-base also those of its informers. In their registries ours are added to the same
@@ -34,11 +34,11 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
-// Use makes queues and informers register their metrics with registerer: the queues of
+// Register makes queues and informers register their metrics with registerer: the queues of
 // package workqueue that are created from now on, with a name and without a provider of
 // their own, and the informers that start from now on with a reserved identity. As with
 // workqueue.SetProvider, which it calls, only the first call has an effect.
-func Use(registerer prometheus.Registerer) {
+func Register(registerer prometheus.Registerer) {
 	workqueue.SetProvider(NewProvider(registerer))
 	UseInformers(registerer)
 }

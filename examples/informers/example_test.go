@@ -82,7 +82,7 @@ func Example_events() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	bakeries, _ := informer.CoreOf[*shopv1.Bakery](shop.Shop().V1().Bakeries().Informer())
+	bakeries, _ := informer.Of[*shopv1.Bakery](shop.Shop().V1().Bakeries().Informer())
 	shop.StartWithContext(ctx)
 
 	for event := range bakeries.Events(ctx) {
@@ -218,7 +218,7 @@ func Example_release() {
 
 	for range 2 {
 		markets := shop.Shop().V1().Markets().Informer()
-		_ = factory.Hold(shop, markets)
+		_ = factory.Retain(shop, markets)
 		r, _ := markets.AddEventHandler(cache.ResourceEventHandlerFuncs{})
 		shop.StartWithContext(ctx)
 		<-r.HasSyncedChecker().Done()

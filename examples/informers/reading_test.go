@@ -21,7 +21,7 @@ func Example_snapshot() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer shop.Shutdown()
 	defer cancel()
-	bakeries, _ := informer.CoreOf[*shopv1.Bakery](shop.Shop().V1().Bakeries().Informer())
+	bakeries, _ := informer.Of[*shopv1.Bakery](shop.Shop().V1().Bakeries().Informer())
 	shop.StartWithContext(ctx)
 	if err := factory.WaitForSync(ctx, shop); err != nil {
 		fmt.Println(err)

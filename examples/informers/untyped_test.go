@@ -38,7 +38,7 @@ func Example_dynamic() {
 	if err := factory.WaitForSync(ctx, shop); err != nil {
 		fmt.Println(err)
 	}
-	typed, _ := informer.CoreOf[*unstructured.Unstructured](i.Informer())
+	typed, _ := informer.Of[*unstructured.Unstructured](i.Informer())
 	for _, o := range typed.List() {
 		fuel, _, _ := unstructured.NestedString(o.Object, "spec", "fuel")
 		fmt.Println(o.GetName(), fuel)

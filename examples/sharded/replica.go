@@ -26,7 +26,7 @@ type replica struct {
 func newReplica(ctx context.Context, config *rest.Config, o options) (*replica, error) {
 	// A late write, when another replica may own the namespace already, is refused as it is sent.
 	config = rest.CopyConfig(config)
-	config.Wrap(sharding.Transport)
+	config.Wrap(sharding.FencingTransport)
 	config.QPS = -1 // the server limits its clients
 	client, err := versioned.NewForConfig(config)
 	if err != nil {

@@ -72,7 +72,7 @@ func run(ctx context.Context, config *rest.Config) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer informers.Shutdown()
 	defer cancel()
-	core, _ := informer.CoreOf[*shopv1.Bakery](cached.Informer())
+	core, _ := informer.Of[*shopv1.Bakery](cached.Informer())
 	informers.StartWithContext(ctx)
 
 	for event := range core.Events(ctx) {

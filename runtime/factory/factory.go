@@ -6,7 +6,7 @@
 //	WaitForSync       waits for the sync; its error gives the reason if an informer has not synced
 //	HealthCheck       returns a check of all informers for /healthz
 //	Statuses          returns the state of each informer
-//	Hold, Release     count the users of an informer and stop it after the last one
+//	Retain, Release   count the users of an informer and stop it after the last one
 //	Configure         sets options for all informers, or for those of single resources
 //	For               makes an informer and a lister for which nothing was generated
 //

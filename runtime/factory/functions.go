@@ -53,20 +53,20 @@ func Statuses(f Interface) ([]informer.Status, error) {
 	return statuses, nil
 }
 
-// Hold adds one user of an informer of f, a generated factory. Each Hold needs a Release. It is safe for
+// Retain adds one user of an informer of f, a generated factory. Each Retain needs a Release. It is safe for
 // concurrent use.
-func Hold(f Interface, i cache.SharedInformer) error {
+func Retain(f Interface, i cache.SharedInformer) error {
 	o, err := ownerOf(f)
 	if err != nil {
 		return err
 	}
-	return o.Hold(i)
+	return o.Retain(i)
 }
 
-// Release removes one user of an informer of f, a generated factory. When no user is left, or if there was no
-// Hold, it stops the informer and removes it from the factory. When requested again, the factory makes a new
-// informer for the type, which has no handlers and must be started. Listers of the old informer keep its last
-// state.
+// Release removes one user of an informer of f, a generated factory. When no user is left, or if there was
+// no Retain, it stops the informer and removes it from the factory. When requested again, the factory makes a
+// new informer for the type, which has no handlers and must be started. Listers of the old informer keep its
+// last state.
 //
 // Release doesn't wait until the informer has stopped, so a handler may call it. Shutdown
 // waits. Release is safe for concurrent use.

@@ -226,7 +226,7 @@ func TestUnsupportedFactory(t *testing.T) {
 	}{}
 	for _, err := range []error{
 		factory.WaitForSync(t.Context(), f), factory.HealthCheck(f, informer.HealthOptions{})(nil), statuses,
-		factory.Hold(f, nil), factory.Release(noSet, nil), factory.Configure(f, informer.Options{}),
+		factory.Retain(f, nil), factory.Release(noSet, nil), factory.Configure(f, informer.Options{}),
 	} {
 		if !errors.Is(err, factory.ErrUnsupportedFactory) {
 			t.Errorf("error %v", err)
@@ -241,7 +241,7 @@ func TestNilFactory(t *testing.T) {
 		"WaitForSync": factory.WaitForSync(t.Context(), nil),
 		"HealthCheck": factory.HealthCheck(nil, informer.HealthOptions{})(nil),
 		"Statuses":    statuses,
-		"Hold":        factory.Hold(nil, nil),
+		"Retain":      factory.Retain(nil, nil),
 		"Release":     factory.Release(nil, nil),
 		"Configure":   factory.Configure(nil, informer.Options{}),
 	} {

@@ -28,7 +28,7 @@ func TestRelease(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		check(factory.Hold(f, first), factory.Hold(f, first))
+		check(factory.Retain(f, first), factory.Retain(f, first))
 		f.informers.StartWithContext(ctx)
 		check(factory.WaitForSync(ctx, f))
 		check(factory.Release(f, first))
@@ -41,7 +41,7 @@ func TestRelease(t *testing.T) {
 		if !first.IsStopped() || other.IsStopped() {
 			t.Errorf("stopped: %v, and the other: %v", first.IsStopped(), other.IsStopped())
 		}
-		if factory.Release(f, first) == nil || factory.Hold(f, first) == nil {
+		if factory.Release(f, first) == nil || factory.Retain(f, first) == nil {
 			t.Error("held what was released")
 		}
 
@@ -68,9 +68,9 @@ type uncomparable struct {
 	_ func()
 }
 
-// TestHoldUnsupportedInformer checks that a factory may hold informers that are not ours. Typed makes a new
-// typed informer over such an informer at each call, and Hold and Release accept each of them.
-func TestHoldUnsupportedInformer(t *testing.T) {
+// TestRetainUnsupportedInformer checks that a factory may retain informers that are not ours. Typed makes a
+// new typed informer over such an informer at each call, and Retain and Release accept each of them.
+func TestRetainUnsupportedInformer(t *testing.T) {
 	f := newGenerated(open())
 	theirs := f.informers.InformerFor(&corev1.Secret{},
 		func(*clientset, time.Duration) cache.SharedIndexInformer {
@@ -80,17 +80,17 @@ func TestHoldUnsupportedInformer(t *testing.T) {
 		func(*clientset, time.Duration) cache.SharedIndexInformer {
 			return uncomparable{theirs, nil}
 		})
-	if err := factory.Hold(f, strange); err == nil {
+	if err := factory.Retain(f, strange); err == nil {
 		t.Error("held what can't be told from others")
 	}
-	if err := factory.Hold(f, informer.Typed[*corev1.Secret](theirs)); err != nil {
+	if err := factory.Retain(f, informer.Typed[*corev1.Secret](theirs)); err != nil {
 		t.Error(err)
 	}
 	for range 2 {
 		if again := f.informers.InformerFor(&corev1.Secret{}, secrets); again != theirs {
 			t.Fatal("released while it was held")
 		}
-		if err := factory.Hold(f, theirs); err != nil {
+		if err := factory.Retain(f, theirs); err != nil {
 			t.Error(err)
 		}
 		if err := factory.Release(f, informer.Typed[*corev1.Secret](theirs)); err != nil {

@@ -39,8 +39,8 @@
 // Functions provide what client-go's interfaces lack. They accept whatever generated code returns. None of
 // this is on by default:
 //
-//   - [CoreOf] returns the [Core] of a generated informer: typed reads, handlers and indexes, and with
-//     [Core.Events] a loop over typed changes.
+//   - [Of] returns the [Typed] access to a generated informer: reads, handlers and indexes, and with
+//     [Typed.Events] a loop over typed changes.
 //   - [WaitForSync] and [WaitForSyncOr] report which informers have not synced, and why. [StatusOf] reports
 //     the state of one, [HealthCheck] checks it for a health endpoint.
 //   - [WaitForVersion] waits for a resourceVersion, [WaitForOwnWrites] for the writes made through the
@@ -59,7 +59,7 @@
 // # Types
 //
 // Handlers, loops over events, indexes and reads of generated informers have types: a generated informer is a
-// [cache.TypedSharedIndexInformer], and its [Core] adds to that. It refuses an object of another type that
+// [cache.TypedSharedIndexInformer], and [Typed] adds to that. It refuses an object of another type that
 // comes from a list, an event, a transform or a write to its indexer. Below, objects are of type any, and
 // the code is compiled once; only conversions are compiled for each type. Objects are pointers, which cost
 // nothing to put into an any.

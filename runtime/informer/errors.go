@@ -45,7 +45,7 @@ func unsupported(i cache.SharedInformer) error {
 	return ErrUnsupportedInformer
 }
 
-// notOfType returns the error for an informer for which [CoreOf] returns no Core[T].
+// notOfType returns the error for an informer for which [Of] returns no Typed[T].
 func notOfType[T any](i cache.SharedInformer) error {
 	if untyped, ok := coreOf(i); ok {
 		return fmt.Errorf("the informer holds %s, not %s", untyped.ObjectType(), reflect.TypeFor[T]())

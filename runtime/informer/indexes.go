@@ -32,7 +32,7 @@ func IndexLabels(i cache.SharedInformer, labels ...string) error {
 // index. values must be deterministic and safe for concurrent use. It may read the cache, but must not write
 // to it, or add handlers or indexes. IndexField is safe for concurrent use.
 func IndexField[T cache.Object](i cache.SharedInformer, field string, values func(T) []string) error {
-	core, ok := CoreOf[T](i)
+	core, ok := Of[T](i)
 	if !ok {
 		return fmt.Errorf("index field %q of %T: %w", field, i, notOfType[T](i))
 	}

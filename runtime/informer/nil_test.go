@@ -30,7 +30,7 @@ func TestNilInformer(t *testing.T) {
 			if ok || status.Synced || status.State != informer.Idle {
 				t.Errorf("status %+v, %v", status, ok)
 			}
-			if _, ok := informer.CoreOf[*configMap](none); ok {
+			if _, ok := informer.Of[*configMap](none); ok {
 				t.Error("it has a core")
 			}
 			for what, err := range map[string]error{

@@ -257,8 +257,8 @@ type made struct {
 
 func (m made) Untyped() cache.SharedInformer { return m.TypedSharedIndexInformer }
 
-func (m made) Core() informer.Core[*configMap] {
-	core, _ := informer.CoreOf[*configMap](m.TypedSharedIndexInformer)
+func (m made) Core() informer.Typed[*configMap] {
+	core, _ := informer.Of[*configMap](m.TypedSharedIndexInformer)
 	return core
 }
 

@@ -15,5 +15,5 @@
 // take turns, or without the second run of an item that is added while it is delayed. It can be used
 // wherever queues of this package can, and Metrics connects it with the provider of SetProvider:
 //
-//	q := queue.New(queue.Config[string]{Flow: tenantOf, Metrics: workqueue.Metrics(nil, "name")})
+//	q := queue.New(queue.Config[string]{Flow: tenantOf, Metrics: workqueue.NewMetrics(nil, "name")})
 package workqueue

@@ -144,11 +144,11 @@ func ExampleMetrics() {
 	var q workqueue.TypedRateLimitingInterface[string] = queue.New(queue.Config[string]{
 		Ageing:  time.Second,
 		Flow:    func(key string) string { return key[:1] },
-		Metrics: workqueue.Metrics(nil, "deployments"),
+		Metrics: workqueue.NewMetrics(nil, "deployments"),
 	})
 	defer q.ShutDown()
 	low := -1
-	workqueue.Unwrap[string](q).AddWith("b/low", queue.AddOptions{Priority: &low})
+	workqueue.AsQueue[string](q).AddWith("b/low", queue.AddOptions{Priority: &low})
 	q.Add("b/normal")
 	item, _ := q.Get()
 	fmt.Println(item)

@@ -37,9 +37,9 @@ func providerOf(provider MetricsProvider, name string) MetricsProvider {
 	return global.provider
 }
 
-// Metrics makes the metrics of the queue with that name, for the Config of [queue.New]. A nil provider
+// NewMetrics makes the metrics of the queue with that name, for the Config of [queue.New]. A nil provider
 // stands for the one of SetProvider. Without a name or a provider it returns nil: no metrics.
-func Metrics(provider MetricsProvider, name string) *queue.Metrics {
+func NewMetrics(provider MetricsProvider, name string) *queue.Metrics {
 	m := plainMetrics(provider, name)
 	if m != nil {
 		m.Retries = retriesMetric(provider, name)

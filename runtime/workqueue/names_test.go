@@ -141,7 +141,7 @@ func TestFunctions(t *testing.T) {
 		defer cancel()
 		q.AddAfter("a", time.Second)
 		cancelled := workqueue.Cancel(q, "a")
-		if workqueue.Unwrap[string](q) == nil {
+		if workqueue.AsQueue[string](q) == nil {
 			_, err1 := workqueue.GetContext[string](ctx, q)
 			_, err2 := workqueue.GetBatch[string](ctx, q, 1)
 			for _, err := range []error{err1, err2, workqueue.Drain[string](ctx, q)} {
@@ -187,12 +187,12 @@ func TestSetProvider(t *testing.T) {
 	first.lines = nil
 	workqueue.NewNamed("n").Add(1)
 	workqueue.New().Add(1)
-	q := queue.New(queue.Config[string]{Metrics: workqueue.Metrics(nil, "own")})
+	q := queue.New(queue.Config[string]{Metrics: workqueue.NewMetrics(nil, "own")})
 	q.AddAfter("a", 0)
 	if len(second.lines) != 0 || len(first.lines) != 6+2+7+3 {
 		t.Errorf("%q, then %q", first.lines, second.lines)
 	}
-	if workqueue.Metrics(nil, "") != nil {
+	if workqueue.NewMetrics(nil, "") != nil {
 		t.Error("a queue without a name has metrics")
 	}
 }

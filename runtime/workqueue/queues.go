@@ -100,7 +100,7 @@ func NewTypedRateLimitingQueueWithConfig[T comparable](
 func newQueue[T comparable](
 	limiter TypedRateLimiter[T], name string, provider MetricsProvider, c clock.WithTicker,
 ) *queue.Queue[T] {
-	return queue.New(queue.Config[T]{Clock: c, Limiter: limiter, Metrics: Metrics(provider, name)})
+	return queue.New(queue.Config[T]{Clock: c, Limiter: limiter, Metrics: NewMetrics(provider, name)})
 }
 
 // delayed adds delays to a queue of the caller's. A goroutine, which runs from the first delay to the

@@ -63,7 +63,7 @@ func Run[T comparable](
 	if o.pool == nil {
 		o.pool = new(Pool)
 	}
-	r := &runner[T]{runOptions: o, q: q, own: Unwrap[T](q), reconcile: reconcile, down: make(chan struct{})}
+	r := &runner[T]{runOptions: o, q: q, own: AsQueue[T](q), reconcile: reconcile, down: make(chan struct{})}
 	processing := ctx
 	if o.drain || o.grace > 0 {
 		processing = context.WithoutCancel(ctx)

@@ -82,7 +82,7 @@ func TestRunStops(t *testing.T) {
 				}
 				// These items outlived the grace period.
 				bubble.Pass(time.Minute)
-				if own := workqueue.Unwrap[string](q); own != nil && name == "at once" {
+				if own := workqueue.AsQueue[string](q); own != nil && name == "at once" {
 					if n := q.Len(); n != 3 {
 						t.Errorf("%d items are kept, want 3", n)
 					}

@@ -207,7 +207,7 @@ func TestPool(t *testing.T) {
 				t.Errorf("%d workers, want %d", got, want)
 			}
 			if n := int(most.Load()); n > want && want != 0 || want > 0 && n == 0 {
-				if workqueue.Unwrap[string](q) != nil {
+				if workqueue.AsQueue[string](q) != nil {
 					t.Errorf("%d were busy with %d workers", n, want)
 				}
 			}

@@ -218,7 +218,7 @@ func (r *rig) shutDown() {
 
 // targets are what a callback may call.
 func (r *rig) targets() map[string]any {
-	core, _ := informer.CoreOf[*corev1.ConfigMap](r.informer)
+	core, _ := informer.Of[*corev1.ConfigMap](r.informer)
 	return map[string]any{
 		"informer": r.informer, "core": core, "indexer": r.informer.GetIndexer(),
 		"untyped":       r.informer.(interface{ Untyped() cache.SharedInformer }).Untyped(),
@@ -241,7 +241,7 @@ func (f functions) Configure() {
 	_ = informer.Configure(f.r.informer, informer.Options{})
 }
 func (f functions) Statuses() { _, _ = factory.Statuses(f.r.factory) }
-func (f functions) Hold()     { _ = factory.Hold(f.r.factory, f.r.informer) }
+func (f functions) Hold()     { _ = factory.Retain(f.r.factory, f.r.informer) }
 func (f functions) Release()  { _ = factory.Release(f.r.factory, f.r.informer) }
 func (f functions) ConfigureFactory() {
 	_ = factory.Configure(f.r.factory, informer.Options{Drop: []string{"spec"}})

@@ -1,7 +1,7 @@
 // Command ctrlsuites runs controller-runtime's own tests on kubewright: those of the folders that make caches
 // and queues, against a kube-apiserver. They run in a copy of controller-runtime's module: once unchanged,
-// once with the caches of kwctrl.New(...).NewCache in place of cache.New, and, where controllers make queues,
-// once more with the queues of kwctrl.NewQueue, too.
+// once with the caches of kwctrl.NewCaches(...).NewCache in place of cache.New, and, where controllers make
+// queues, once more with the queues of kwctrl.NewQueue, too.
 //
 //	cd test/ctrlsuites && go run . [-folders cache,manager] [-race] [-baseline=false]
 //

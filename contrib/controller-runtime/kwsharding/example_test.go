@@ -33,7 +33,7 @@ func Example() {
 	group, baked, ended := shardingtest.NewGroup(), make(chan string), make(chan error)
 	join := func(name string) *sharding.Member {
 		config := &rest.Config{Host: "http://bakery", Transport: server}
-		config.Wrap(sharding.Transport)
+		config.Wrap(sharding.FencingTransport)
 		mgr, err := manager.New(config, managerOptions()) // with the NewCache of kwctrl
 		if err != nil {
 			panic(err)
@@ -80,8 +80,8 @@ func Example_docsSharding() {
 		config *rest.Config, namespace, podName string, reconciler reconcile.Reconciler,
 	) (manager.Manager, error) {
 		leases := coordination.NewForConfigOrDie(config).Leases(namespace) // not by way of the transport
-		config.Wrap(sharding.Transport)
-		mgr, err := manager.New(config, manager.Options{NewCache: kwctrl.New(kwctrl.Options{}).NewCache})
+		config.Wrap(sharding.FencingTransport)
+		mgr, err := manager.New(config, manager.Options{NewCache: kwctrl.NewCaches(kwctrl.Options{}).NewCache})
 		if err != nil {
 			return nil, err
 		}

@@ -100,7 +100,7 @@ func (b *bakery[T]) want(namespace, name, what string) {
 // managerOptions are those of managers of a test.
 func managerOptions() manager.Options {
 	return manager.Options{
-		NewCache: kwctrl.New(kwctrl.Options{}).NewCache,
+		NewCache: kwctrl.NewCaches(kwctrl.Options{}).NewCache,
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 			mapper := meta.NewDefaultRESTMapper(nil)
 			mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
@@ -116,7 +116,7 @@ func managerOptions() manager.Options {
 func (b *bakery[T]) join(name string) *replica[T] {
 	b.t.Helper()
 	config := &rest.Config{Host: "http://bakery", QPS: -1, Transport: b.maps}
-	config.Wrap(sharding.Transport)
+	config.Wrap(sharding.FencingTransport)
 	mgr, err := manager.New(config, managerOptions())
 	if err != nil {
 		b.t.Fatal(err)

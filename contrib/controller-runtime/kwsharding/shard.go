@@ -36,8 +36,8 @@ type Shards[T Request] struct {
 
 // Shard makes a manager a member of a group, before it is started:
 //
-//	config.Wrap(sharding.Transport)
-//	mgr, err := manager.New(config, manager.Options{NewCache: kwctrl.New(kwctrl.Options{}).NewCache})
+//	config.Wrap(sharding.FencingTransport)
+//	mgr, err := manager.New(config, manager.Options{NewCache: kwctrl.NewCaches(kwctrl.Options{}).NewCache})
 //	...
 //	shards, err := kwsharding.Shard[reconcile.Request](mgr, sharding.Config{
 //		Leases: leases, Group: "bakery-controller", Identity: podName,
@@ -57,8 +57,8 @@ type Shards[T Request] struct {
 // Metrics of package shardingmetrics are in controller-runtime's registry while the member runs.
 //
 // Shard returns an error if the manager's cache isn't one of [kwctrl.Caches], has started, or is limited to
-// some namespaces, even one. It also does if writes of the manager's clients don't pass [sharding.Transport],
-// which must be the last of several wrappers of a configuration.
+// some namespaces, even one. It also does if writes of the manager's clients don't pass
+// [sharding.FencingTransport], which must be the last of several wrappers of a configuration.
 func Shard[T Request](
 	mgr manager.Manager, config sharding.Config, objects ...client.Object,
 ) (*Shards[T], error) {
@@ -71,7 +71,7 @@ func Shard[T Request](
 	}
 	if !isGuarded(mgr.GetHTTPClient().Transport) {
 		return nil, errors.New("kwsharding: the manager's clients would write whatever another member owns: " +
-			"call config.Wrap(sharding.Transport), after other wrappers, before the manager is made")
+			"call config.Wrap(sharding.FencingTransport), after other wrappers, before the manager is made")
 	}
 	for _, object := range objects {
 		if err := addKind(&config, mgr, object); err != nil {
@@ -85,7 +85,7 @@ func Shard[T Request](
 	member, err := sharding.NewMember(config)
 	if errors.Is(err, informer.ErrUnsupportedInformer) {
 		return nil, fmt.Errorf(
-			"kwsharding: set the manager's NewCache to kwctrl.New(kwctrl.Options{}).NewCache: %w", err)
+			"kwsharding: set the manager's NewCache to kwctrl.NewCaches(kwctrl.Options{}).NewCache: %w", err)
 	}
 	if err != nil {
 		return nil, err
@@ -127,9 +127,9 @@ func addKind(config *sharding.Config, mgr manager.Manager, object client.Object)
 	return nil
 }
 
-// isGuarded reports whether requests pass sharding.Transport.
+// isGuarded reports whether requests pass sharding.FencingTransport.
 func isGuarded(transport http.RoundTripper) bool {
-	guard := reflect.TypeOf(sharding.Transport(nil))
+	guard := reflect.TypeOf(sharding.FencingTransport(nil))
 	for {
 		if reflect.TypeOf(transport) == guard {
 			return true

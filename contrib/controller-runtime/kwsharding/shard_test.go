@@ -323,7 +323,9 @@ func TestShardStops(t *testing.T) {
 // TestShardRefuses: if something is missing, Shard returns an error that says what to do.
 func TestShardRefuses(t *testing.T) {
 	for want, change := range map[string]func(*rest.Config, *manager.Options, *sharding.Config){
-		"call config.Wrap(sharding.Transport)": func(c *rest.Config, _ *manager.Options, _ *sharding.Config) {
+		"call config.Wrap(sharding.FencingTransport)": func(
+			c *rest.Config, _ *manager.Options, _ *sharding.Config,
+		) {
 			c.WrapTransport = nil
 		},
 		"set the manager's NewCache": func(_ *rest.Config, o *manager.Options, _ *sharding.Config) {
@@ -342,7 +344,7 @@ func TestShardRefuses(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				config := &rest.Config{Host: "http://bakery", Transport: newMapServer(), BearerToken: "token"}
-				config.Wrap(sharding.Transport)
+				config.Wrap(sharding.FencingTransport)
 				options := managerOptions()
 				shards := sharding.Config{Leases: newLeases(), Group: "bakers", Identity: "baker"}
 				change(config, &options, &shards)

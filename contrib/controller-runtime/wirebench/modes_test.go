@@ -99,7 +99,7 @@ func (s setup) informer(config *rest.Config, object client.Object) toolscache.Sh
 		if s.budget > 0 {
 			own.Limiter = listwatch.NewLimiter(0).WithBudget(s.budget)
 		}
-		options.NewCache = kwctrl.New(kwctrl.Options{Options: own}).NewCache
+		options.NewCache = kwctrl.NewCaches(kwctrl.Options{Options: own}).NewCache
 	}
 	m, err := manager.New(config, options)
 	must(err)

@@ -16,8 +16,8 @@ func (h Handle) owner() Owner { return h.of }
 type Owner interface {
 	// Informers returns the informers that the set has started, and the others.
 	Informers() (started, others []cache.SharedIndexInformer)
-	// Hold and Release count the users of an informer.
-	Hold(cache.SharedInformer) error
+	// Retain and Release count the users of an informer.
+	Retain(cache.SharedInformer) error
 	Release(cache.SharedInformer) error
 	// Configure sets the options of all informers. It returns an error if the set has informers already.
 	Configure(informer.Options) error

@@ -260,8 +260,8 @@ func (s *Set[K]) find(i cache.SharedInformer) (key K, e *entry, err error) {
 	return key, nil, errNotOfFactory
 }
 
-// Hold is a method of [Owner].
-func (s *Set[K]) Hold(i cache.SharedInformer) error {
+// Retain is a method of [Owner].
+func (s *Set[K]) Retain(i cache.SharedInformer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, e, err := s.find(i)

@@ -61,7 +61,7 @@
 //
 // Objects are of type any, and the code is compiled once for each type of key. The type engine does the work.
 // shared adapts it to client-go's [cache.SharedIndexInformer], and typedShared, which generated constructors
-// return, adapts a shared to [cache.TypedSharedIndexInformer]. Only typedShared, [informer.Core] and the
+// return, adapts a shared to [cache.TypedSharedIndexInformer]. Only typedShared, [informer.Typed] and the
 // adapters of handlers, indexers and index functions have the objects' type as a type parameter. Go compiles
 // generic code anew in each package that names a type, so each generated package compiles no more than these
 // conversions.

@@ -139,7 +139,7 @@ func (startedError) Error() string { return "informer has already started" }
 func (startedError) Unwrap() error { return informer.ErrTooLate }
 
 // SetTransform makes the informer pass every object to transform before it is stored, see
-// [informer.Core.SetTransform]. It returns an error after the start.
+// [informer.Typed.SetTransform]. It returns an error after the start.
 func (i *engine[K]) SetTransform(transform func(any) (any, error)) error {
 	return i.beforeStart(func() { i.transform = transform })
 }

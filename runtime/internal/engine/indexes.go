@@ -8,7 +8,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
 
-// AddIndexes is the method of [informer.Core].
+// AddIndexes is the method of [informer.Typed].
 func (s *shared[K]) AddIndexes(functions map[string]func(any) []string) error {
 	return s.core.beforeStop(func() error { return s.core.store.AddIndexes(functions) })
 }

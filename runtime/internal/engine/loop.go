@@ -8,7 +8,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// events is [informer.Core.Events] without the type. The goroutine of the loop itself reads the
+// events is [informer.Typed.Events] without the type. The goroutine of the loop itself reads the
 // log, through a registration of its own; no other goroutine is between the log and the body.
 func (i *engine[K]) events(ctx context.Context) iter.Seq[informer.Event[any]] {
 	return func(yield func(informer.Event[any]) bool) {

@@ -101,13 +101,13 @@ func (s *shared[K]) List() []any { return s.core.store.List() }
 // All yields all objects by their keys.
 func (s *shared[K]) All() iter.Seq2[K, any] { return s.core.store.All() }
 
-// Snapshot returns the contents of the cache and their version, see [informer.Core.Snapshot].
+// Snapshot returns the contents of the cache and their version, see [informer.Typed.Snapshot].
 func (s *shared[K]) Snapshot() (resourceVersion string, objects iter.Seq2[K, any]) {
 	snapshot := s.core.store.Snapshot()
 	return snapshot.ResourceVersion(), snapshot.All()
 }
 
-// Events is [informer.Core.Events] without the type.
+// Events is [informer.Typed.Events] without the type.
 func (s *shared[K]) Events(ctx context.Context) iter.Seq[informer.Event[any]] {
 	return s.core.events(ctx)
 }
@@ -188,7 +188,7 @@ func (s *shared[K]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHand
 }
 
 // SetTransform makes the informer pass every object to transform before it is stored, see
-// [informer.Core.SetTransform].
+// [informer.Typed.SetTransform].
 func (s *shared[K]) SetTransform(transform cache.TransformFunc) error {
 	return s.core.SetTransform(transform)
 }

@@ -20,7 +20,7 @@ import (
 // added, their objects are listed, from the newest state, and become visible together; handlers receive
 // additions. When ranges are removed, their objects leave the cache. Handlers receive no deletions, since
 // nothing was deleted. If a handler has a method OnRelease(obj T), or OnRelease(obj any) for an untyped
-// handler, it is called for each of these objects; a loop over [informer.Core.Events] receives Released.
+// handler, it is called for each of these objects; a loop over [informer.Typed.Events] receives Released.
 //
 // Requests carry a selector of the ranges. Filtering takes a server of 1.36 or later with the feature gate
 // ShardedListAndWatch. Other servers send all objects, and the informer drops those outside its ranges.

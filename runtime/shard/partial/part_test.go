@@ -381,7 +381,7 @@ func TestReleasedIsAnEvent(t *testing.T) {
 		low, _ := w.halves()
 		w.set(shard.All())
 		w.start()
-		core, _ := informer.CoreOf[*corev1.ConfigMap](w.informer)
+		core, _ := informer.Of[*corev1.ConfigMap](w.informer)
 		typed := &typedReleases{}
 		if _, err := core.AddEventHandler(typed, informer.HandlerOptions{}); err != nil {
 			t.Fatal(err)

@@ -48,7 +48,7 @@ func TestManager(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, newCache := range map[string]cache.NewCacheFunc{
-		"controller-runtime": nil, "kubewright": kwctrl.New(kwctrl.Options{}).NewCache,
+		"controller-runtime": nil, "kubewright": kwctrl.NewCaches(kwctrl.Options{}).NewCache,
 	} {
 		t.Run(name, func(t *testing.T) { testManager(ctx, t, server, name, newCache) })
 	}

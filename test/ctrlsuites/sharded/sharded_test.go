@@ -234,9 +234,9 @@ func (c *coast) join(name string) *replica {
 	r := &replica{coast: c, name: name, requests: &requests{}}
 	restConfig := c.unlimited()
 	restConfig.Wrap(r.requests.record)
-	restConfig.Wrap(sharding.Transport)
+	restConfig.Wrap(sharding.FencingTransport)
 	mgr, err := ctrl.NewManager(restConfig, manager.Options{
-		NewCache: kwctrl.New(kwctrl.Options{}).NewCache,
+		NewCache: kwctrl.NewCaches(kwctrl.Options{}).NewCache,
 		// By default, managers' clients read unstructured objects from the server.
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		Metrics:    metricsserver.Options{BindAddress: "0"},

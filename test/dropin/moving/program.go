@@ -59,7 +59,7 @@ var programs = []program{
 		"\tctrl \"sigs.k8s.io/controller-runtime\"\n" +
 			"\tkwctrl \"github.com/kubewright/kubewright/contrib/controller-runtime\"\n",
 		"\t\tScheme:         scheme,\n",
-		"\t\tScheme:         scheme,\n\t\tNewCache: kwctrl.New(kwctrl.Options{}).NewCache,\n",
+		"\t\tScheme:         scheme,\n\t\tNewCache: kwctrl.NewCaches(kwctrl.Options{}).NewCache,\n",
 	}, says: []string{
 		"reconciled default/first: 1 keys, 2 pods", "reconciled default/second: 2 keys, 2 pods",
 	}},

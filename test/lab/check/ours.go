@@ -47,7 +47,7 @@ func (t of[T, L]) ours(w *world, config *rest.Config, k *cluster.Kind, o options
 	b.handle = func(h *observer) (cache.ResourceEventHandlerRegistration, error) {
 		return t.handle(b.informer, h)
 	}
-	if core, ok := informer.CoreOf[T](b.informer); ok {
+	if core, ok := informer.Of[T](b.informer); ok {
 		b.snapshot = func() (string, map[cache.ObjectName]cluster.Object) {
 			version, all := core.Snapshot()
 			objects := map[cache.ObjectName]cluster.Object{}
@@ -88,7 +88,7 @@ func (of[T, L]) handle(
 	options := informer.HandlerOptions{
 		ResyncPeriod: &h.options.resync, Coalesce: h.options.coalesce, ContainPanics: h.options.contain,
 	}
-	core, ok := informer.CoreOf[T](i)
+	core, ok := informer.Of[T](i)
 	switch {
 	case ok && h.options.typed:
 		return core.AddEventHandler(typedObserver[T]{h}, options)

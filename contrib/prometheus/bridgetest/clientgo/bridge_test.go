@@ -20,7 +20,7 @@ func TestProvidersOfClientGo(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	upstream.SetProvider(kwprometheus.NewProvider(registry))
 	cache.SetInformerMetricsProvider(kwprometheus.NewInformerProvider(registry))
-	kwprometheus.Use(registry)
+	kwprometheus.Register(registry)
 	// Any of these queues may be the first.
 	var all sync.WaitGroup
 	for i := range 16 {

@@ -17,13 +17,13 @@ import (
 
 // TestInformers checks that our informers and client-go's are values of the same metrics.
 func TestInformers(t *testing.T) {
-	kwprometheus.Use(legacyregistry.Registerer())
+	kwprometheus.Register(legacyregistry.Registerer())
 	bridgetest.Informers(t, legacyregistry.DefaultGatherer, true)
 }
 
 func TestBridge(t *testing.T) {
 	// Ours registers first: component-base must still be able to register.
-	kwprometheus.Use(legacyregistry.Registerer())
+	kwprometheus.Register(legacyregistry.Registerer())
 	ours := workqueue.NewTypedDelayingQueueWithConfig(
 		workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
 	theirs := upstream.NewTypedDelayingQueueWithConfig(

@@ -16,12 +16,12 @@ import (
 
 // TestInformers checks that our informers have metrics; controller-runtime has none for client-go's.
 func TestInformers(t *testing.T) {
-	kwprometheus.Use(metrics.Registry)
+	kwprometheus.Register(metrics.Registry)
 	bridgetest.Informers(t, metrics.Registry, false)
 }
 
 func TestBridge(t *testing.T) {
-	kwprometheus.Use(metrics.Registry)
+	kwprometheus.Register(metrics.Registry)
 	ours := workqueue.NewTypedDelayingQueueWithConfig(
 		workqueue.TypedDelayingQueueConfig[string]{Name: "ours"})
 	theirs := upstream.NewTypedDelayingQueueWithConfig(

@@ -32,7 +32,7 @@ func init() {
 	for what := range strings.SplitSeq(os.Getenv("KUBEWRIGHT"), ",") {
 		switch what {
 		case "caches":
-			cache.New = kwctrl.New(kwctrl.Options{NewCache: remembering}).NewCache
+			cache.New = kwctrl.NewCaches(kwctrl.Options{NewCache: remembering}).NewCache
 		case "queues":
 			priorityqueue.Hook = counting
 		}

@@ -54,7 +54,7 @@ func run(ctx context.Context) error {
 	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	config.Wrap(stamps.inner)
 	if job.Careless == 0 {
-		config.Wrap(sharding.Transport)
+		config.Wrap(sharding.FencingTransport)
 	}
 	config.Wrap(stamps.outer)
 	client, err := versioned.NewForConfig(config)

@@ -11,15 +11,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/shell"
 )
 
-// Core gives typed access to what a generated informer offers beyond client-go's
+// Typed gives typed access to what a generated informer offers beyond client-go's
 // interface. Its methods are safe for concurrent use.
 //
 // Objects are shared with the cache and must not be modified. All of them are of
 // type T: the informer refuses an object of another type that comes from a list, an
 // event, a transform or a write to its indexer.
-type Core[T cache.Object] struct{ core core }
+type Typed[T cache.Object] struct{ core core }
 
-// core is the untyped informer behind a generated one. Its methods are documented at those of [Core].
+// core is the untyped informer behind a generated one. Its methods are documented at those of [Typed].
 type core interface {
 	reporter
 	adder
@@ -36,20 +36,20 @@ type core interface {
 	SetTransform(transform cache.TransformFunc) error
 }
 
-// CoreOf returns the core of a generated informer of objects of type T. ok is false if
+// Of returns the typed access to a generated informer of objects of type T. ok is false if
 // the informer is of another type or was not made by generated code.
-func CoreOf[T cache.Object](i cache.SharedInformer) (core Core[T], ok bool) {
+func Of[T cache.Object](i cache.SharedInformer) (typed Typed[T], ok bool) {
 	untyped, ok := coreOf(i)
 	if !ok || untyped.ObjectType() != reflect.TypeFor[T]() {
-		return core, false
+		return typed, false
 	}
-	return Core[T]{untyped}, true
+	return Typed[T]{untyped}, true
 }
 
 func coreOf(i cache.SharedInformer) (core, bool) { return shell.As[core](i) }
 
 // Get returns the object with that name; ok is false if there is none.
-func (c Core[T]) Get(name cache.ObjectName) (obj T, ok bool) {
+func (c Typed[T]) Get(name cache.ObjectName) (obj T, ok bool) {
 	cached, ok := c.core.Get(name)
 	if ok {
 		obj = cached.(T)
@@ -58,7 +58,7 @@ func (c Core[T]) Get(name cache.ObjectName) (obj T, ok bool) {
 }
 
 // List returns every object, in no particular order.
-func (c Core[T]) List() []T {
+func (c Typed[T]) List() []T {
 	list := c.core.List()
 	typed := make([]T, len(list))
 	for n, obj := range list {
@@ -70,7 +70,7 @@ func (c Core[T]) List() []T {
 // All yields every object by its name, in no particular order. It shows the cache as
 // it is when the loop starts. It copies nothing, and the cache may change during the
 // loop.
-func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
+func (c Typed[T]) All() iter.Seq2[cache.ObjectName, T] {
 	return func(yield func(cache.ObjectName, T) bool) {
 		for name, obj := range c.core.All() {
 			if !yield(name, obj.(T)) {
@@ -83,7 +83,7 @@ func (c Core[T]) All() iter.Seq2[cache.ObjectName, T] {
 // Snapshot returns the current contents of the cache, and the resourceVersion of the collection that they
 // reflect, which is "" before the first list. objects may be iterated any number of times. While it is
 // referenced, objects that the cache has replaced or deleted since stay in memory.
-func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.ObjectName, T]) {
+func (c Typed[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.ObjectName, T]) {
 	resourceVersion, all := c.core.Snapshot()
 	return resourceVersion, func(yield func(cache.ObjectName, T) bool) {
 		for name, obj := range all {
@@ -109,7 +109,7 @@ func (c Core[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Obj
 //
 // The loop ends when its body breaks, when ctx is done, or when the informer stops; ctx.Err distinguishes the
 // last two. Each range statement registers anew, and several loops may run at a time.
-func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
+func (c Typed[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 	return func(yield func(Event[T]) bool) {
 		for e := range c.core.Events(ctx) {
 			// Only updates have an old object, and Synced has no object.
@@ -125,7 +125,7 @@ func (c Core[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 
 // AddEventHandler adds a typed handler with the options of this package. It returns an error if the handler
 // is nil or the informer has stopped.
-func (c Core[T]) AddEventHandler(
+func (c Typed[T]) AddEventHandler(
 	handler cache.TypedResourceEventHandler[T], options HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
@@ -139,7 +139,7 @@ func (c Core[T]) AddEventHandler(
 // error and adds none if a name is taken or a function is nil. The functions compute the values of an object:
 // none, one or several. They must be deterministic and safe for concurrent use. They may read the cache, but
 // must not write to it, or add handlers or indexes.
-func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
+func (c Typed[T]) AddIndexes(indexes map[string]func(T) []string) error {
 	untyped := make(map[string]func(any) []string, len(indexes))
 	for name, values := range indexes {
 		untyped[name] = untypedIndex(values)
@@ -163,7 +163,7 @@ func (c Core[T]) AddIndexes(indexes map[string]func(T) []string) error {
 // An informer of a part calls transform from several goroutines at once; others call it from one at a time.
 //
 // SetTransform returns an error after the start.
-func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
+func (c Typed[T]) SetTransform(transform func(T) (T, error)) error {
 	if transform == nil {
 		return c.core.SetTransform(nil)
 	}
@@ -171,4 +171,4 @@ func (c Core[T]) SetTransform(transform func(T) (T, error)) error {
 }
 
 // Status returns the state of the informer.
-func (c Core[T]) Status() Status { return c.core.Status() }
+func (c Typed[T]) Status() Status { return c.core.Status() }

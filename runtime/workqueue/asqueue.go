@@ -8,12 +8,12 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// Unwrap returns the queue behind q, whose methods go beyond client-go's interfaces, see [queue.Queue].
+// AsQueue returns the queue behind q, whose methods go beyond client-go's interfaces, see [queue.Queue].
 // It returns nil if q is another implementation.
 //
 // If q was configured with a DelayingQueue, the returned queue doesn't use q's limiter; if it was
 // configured with a Queue, the returned queue doesn't contain q's delayed items.
-func Unwrap[T comparable](q TypedInterface[T]) *queue.Queue[T] {
+func AsQueue[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	for {
 		switch v := q.(type) {
 		case *queue.Queue[T]:
@@ -33,7 +33,7 @@ func Unwrap[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 // GetContext is q.Get with a context, see [queue.Queue.GetContext]. Its error is [queue.ErrShutDown] where
 // Get reports a shutdown. If q is another implementation, the error wraps errors.ErrUnsupported.
 func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, error) {
-	if own := Unwrap(q); own != nil {
+	if own := AsQueue(q); own != nil {
 		return own.GetContext(ctx)
 	}
 	var none T
@@ -43,7 +43,7 @@ func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, erro
 // GetBatch takes up to n items, see [queue.Queue.GetBatch]. Its error is [queue.ErrShutDown] where Get
 // reports a shutdown. If q is another implementation, the error wraps errors.ErrUnsupported.
 func GetBatch[T comparable](ctx context.Context, q TypedInterface[T], n int) ([]T, error) {
-	if own := Unwrap(q); own != nil {
+	if own := AsQueue(q); own != nil {
 		return own.GetBatch(ctx, n)
 	}
 	return nil, unsupported(q)
@@ -52,7 +52,7 @@ func GetBatch[T comparable](ctx context.Context, q TypedInterface[T], n int) ([]
 // Drain shuts q down and waits until nothing is ready or in process, see [queue.Queue.Drain]. If q is
 // another implementation it does nothing, and the error wraps errors.ErrUnsupported.
 func Drain[T comparable](ctx context.Context, q TypedInterface[T]) error {
-	own := Unwrap(q)
+	own := AsQueue(q)
 	if own == nil {
 		return unsupported(q)
 	}
