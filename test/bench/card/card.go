@@ -3,8 +3,12 @@
 package card
 
 import (
+	"fmt"
+	"html"
 	"image/color"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -48,10 +52,31 @@ func (c Card) WriteTo(w io.Writer) (int64, error) {
 	if _, err := c.svg.WriteTo(&b); err != nil {
 		return 0, err
 	}
-	// The fonts that stand in for Liberation Sans have the same widths.
-	const family = "font-family:Liberation Sans"
-	n, err := strings.NewReplacer(family+";", family+",Arial,Helvetica,sans-serif;").WriteString(w, b.String())
+	n, err := io.WriteString(w, withLengths(withFamilies(b.String())))
 	return int64(n), err
+}
+
+// withFamilies names the fonts that stand in for Liberation Sans where it is missing.
+func withFamilies(svg string) string {
+	const family = "font-family:Liberation Sans"
+	return strings.ReplaceAll(svg, family+";", family+",Arial,Helvetica,sans-serif;")
+}
+
+var textElement = regexp.MustCompile(`<text (x="[^>]*font-size:([0-9.]+)px[^>]*)>([^<]*)</text>`)
+
+// withLengths gives each text the length that it has in Liberation Sans, which the layout was made for. Other
+// fonts are wider, such as DejaVu Sans, and their text would run under its neighbours.
+func withLengths(svg string) string {
+	return textElement.ReplaceAllStringFunc(svg, func(element string) string {
+		parts := textElement.FindStringSubmatch(element)
+		size, err := strconv.ParseFloat(parts[2], 64)
+		if err != nil {
+			return element
+		}
+		length := Style(vg.Length(size)).Width(html.UnescapeString(parts[3])).Points()
+		return fmt.Sprintf(`<text textLength="%.5g" lengthAdjust="spacingAndGlyphs" %s>%s</text>`,
+			length, parts[1], parts[3])
+	})
 }
 
 // Entry explains a colour.
