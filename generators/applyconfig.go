@@ -44,6 +44,8 @@ type applyGen struct {
 	ApplyOptions
 	pkg render.Package
 	api *model.Apply
+	// typed is the package of structured-merge-diff for Parser, "" to have none.
+	typed string
 	// packages maps each type with an apply configuration to the package of the
 	// configuration.
 	packages map[model.TypeName]string
@@ -160,6 +162,10 @@ func (g *applyGen) files(h headers) []render.File {
 		file("internal/internal.go", "applyconfig/internal.tmpl", output.Record{},
 			func() any { return schemaView{YAML: g.schema.YAML(), ByJSON: g.byJSON()} }),
 	}
+	if g.typed != "" {
+		files = append(files, file("internal/parser.go", "applyconfig/parser.tmpl", output.Record{},
+			func() any { return parserView{render.Package{Path: g.typed}} }))
+	}
 	for _, p := range g.api.Packages {
 		for i, t := range p.Types {
 			files = append(files, file(path.Join(p.Folder, t.File+".go"), "applyconfig/type.tmpl",
@@ -181,6 +187,12 @@ type schemaView struct {
 	YAML string
 	// ByJSON is true if only encoding/json encodes and decodes all types as they do.
 	ByJSON bool
+}
+
+// parserView is the view of internal/parser.go.
+type parserView struct {
+	// Typed is the package of structured-merge-diff that has the type of the parser.
+	Typed render.Package
 }
 
 // byJSON reports whether the configurations have a type in their fields that managedfields doesn't

@@ -76,7 +76,7 @@ func loadKubernetes(reorder func(paths []string)) (*model.API, error) {
 }
 
 func filesOf(cfg Config, api *model.API) ([]render.File, error) {
-	gens, err := cfg.generators(api)
+	gens, err := cfg.generators(context.Background(), api)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ func TestLinkedPackages(t *testing.T) {
 	bin := buildCommands(t)
 	forTests := regexp.MustCompile(`^testing$|^k8s\.io/client-go/testing$|/fake$|/fake/|testify|goleak`)
 	fat := regexp.MustCompile(`^k8s\.io/client-go/(discovery|kubernetes|applyconfigurations)|managedfields|` +
-		`structured-merge-diff/v6/(typed|merge|schema)|kube-openapi/pkg/(schemaconv|util/proto|handler)|` +
+		`structured-merge-diff/v\d+/(typed|merge|schema)|kube-openapi/pkg/(schemaconv|util/proto|handler)|` +
 		`^k8s\.io/api/`)
 	unused := regexp.MustCompile(`/kubewright/runtime/(factory/namespaces|view)$`)
 	for name, c := range map[string]struct {

@@ -56,7 +56,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	}
 
 	cfg.progress(StageRender)
-	gens, err := cfg.generators(api)
+	gens, err := cfg.generators(ctx, api)
 	if err != nil {
 		return nil, problems, err
 	}
@@ -145,7 +145,7 @@ type generator interface {
 }
 
 // generators returns the generators that the options select.
-func (c *Config) generators(api *model.API) ([]generator, error) {
+func (c *Config) generators(ctx context.Context, api *model.API) ([]generator, error) {
 	var gens []generator
 	if c.DeepCopy != nil {
 		gens = append(gens, newDeepCopyGen(api.Copies))
@@ -176,6 +176,9 @@ func (c *Config) generators(api *model.API) ([]generator, error) {
 		gen, err := newApplyGen(*c.Apply, api)
 		if err != nil {
 			return nil, err
+		}
+		if !c.Strict { // code-generator's has a function Parser, whose type is the library's
+			gen.typed = model.TypedPackage(ctx, c.Apply.Dir)
 		}
 		gens = append(gens, gen)
 	}

@@ -26,6 +26,7 @@ var imported = []string{
 	"k8s.io/client-go/metadata", "k8s.io/client-go/rest", "k8s.io/client-go/testing",
 	"k8s.io/client-go/tools/cache", "sigs.k8s.io/structured-merge-diff/v6/typed",
 	"github.com/kubewright/kubewright/runtime/gen/apply",
+	"github.com/kubewright/kubewright/runtime/gen/applyschema",
 	"github.com/kubewright/kubewright/runtime/gen/fake",
 	"github.com/kubewright/kubewright/runtime/factory", "github.com/kubewright/kubewright/runtime/gen/informer",
 	"github.com/kubewright/kubewright/runtime/lister", "github.com/kubewright/kubewright/runtime/version",

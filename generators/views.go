@@ -48,16 +48,15 @@ func packages() map[string]render.Package {
 		"rest":          at("k8s.io/client-go/rest"),
 		"testing":       at("k8s.io/client-go/testing"),
 
-		"typed": at("sigs.k8s.io/structured-merge-diff/v6/typed"),
-
-		"apply":      at(applyPath),
-		"client":     at(runtimePath + "gen/client"),
-		"clientfake": {Path: runtimePath + "gen/fake", Alias: "clientfake"}, // the files are in packages fake
-		"factory":    at(runtimePath + "gen/factory"),
-		"informer":   at(runtimePath + "gen/informer"),
-		"lister":     at(runtimePath + "gen/lister"),
-		"version":    at(runtimePath + "version"),
-		"view":       at(viewPath),
+		"apply":       at(applyPath),
+		"applyschema": at(runtimePath + "gen/applyschema"),
+		"client":      at(runtimePath + "gen/client"),
+		"clientfake":  {Path: runtimePath + "gen/fake", Alias: "clientfake"}, // the files are in packages fake
+		"factory":     at(runtimePath + "gen/factory"),
+		"informer":    at(runtimePath + "gen/informer"),
+		"lister":      at(runtimePath + "gen/lister"),
+		"version":     at(runtimePath + "version"),
+		"view":        at(viewPath),
 	}
 }
 

@@ -33,7 +33,8 @@ func (r Resources) NewManagedTracker(
 	fake *testing.Fake, scheme *runtime.Scheme, decoder runtime.Decoder,
 	converter managedfields.TypeConverter, objects ...runtime.Object,
 ) testing.ObjectTracker {
-	tracker := testing.NewFieldManagedObjectTracker(scheme, decoder, jsonConverter{converter, scheme})
+	tracker := testing.NewFieldManagedObjectTracker(scheme, decoder,
+		newJSONConverter(converter.ObjectToTyped, converter.TypedToObject, scheme))
 	return serve(fake, r.known(tracker), objects)
 }
 
