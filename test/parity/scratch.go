@@ -106,7 +106,8 @@ func (s *scratch) modulePath() string {
 func (s *scratch) imports() []string {
 	pkgs := slices.Concat(s.apis, s.list("ac-extra"))
 	for _, pkg := range []string{
-		"version", "gen/client", "gen/apply", "gen/applyschema", "gen/fake", "gen/lister", "gen/informer", "gen/factory",
+		"version", "gen/client", "gen/apply", "gen/applyschema", "gen/fake", "gen/lister", "gen/informer",
+		"gen/factory",
 	} {
 		pkgs = append(pkgs, "github.com/kubewright/kubewright/runtime/"+pkg)
 	}
