@@ -199,7 +199,7 @@ func (b *balancer) decide(ctx context.Context) {
 			"group", b.member.config.Group, "lost", lost, "ranges", rangesOf(s.table.of(lost)))
 	}
 	b.current = written
-	b.member.take(written)
+	b.member.applyTable(written)
 }
 
 // next returns the situation, the table that it calls for, and whether that differs from the current one.

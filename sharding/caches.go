@@ -17,7 +17,7 @@ import (
 
 // caches are a member's informers. Their ranges follow the table and not the Lease, so that after an outage
 // nothing is listed again. A range that another member may have owned in between is listed anew, as the cache
-// may lack what that member wrote. The member's lock guards all fields but those that add sets.
+// may lack what that member wrote. The member's lock guards all fields but those that addInformers sets.
 type caches struct {
 	field     shard.Field
 	informers []cache.SharedInformer
@@ -41,8 +41,8 @@ type caches struct {
 // arrival are ranges that the informers got together, without those that the member has lost since.
 type arrival struct{ ranges shard.Ranges }
 
-// add makes the informers informers of a part.
-func (c *caches) add(field shard.Field, informers []cache.SharedInformer) error {
+// addInformers makes the informers informers of a part.
+func (c *caches) addInformers(field shard.Field, informers []cache.SharedInformer) error {
 	c.field, c.informers = field, informers
 	for i, one := range informers {
 		part, err := partial.Shard(one, field)
@@ -54,9 +54,9 @@ func (c *caches) add(field shard.Field, informers []cache.SharedInformer) error 
 	return nil
 }
 
-// follow records the member's ranges by a new table, and those of them that it has kept since the last one.
+// setTarget records the member's ranges by a new table, and those of them that it has kept since the last one.
 // The caller holds mu.
-func (c *caches) follow(target, kept shard.Ranges) {
+func (c *caches) setTarget(target, kept shard.Ranges) {
 	foreign := shard.All().Minus(kept)
 	if len(c.ready.And(foreign)) > 0 {
 		c.losses++
@@ -68,8 +68,8 @@ func (c *caches) follow(target, kept shard.Ranges) {
 	}
 }
 
-// inform passes the ranges that the table assigns to the member on to the informers.
-func (m *Member) inform(ctx context.Context) {
+// updateInformers passes the ranges that the table assigns to the member on to the informers.
+func (m *Member) updateInformers(ctx context.Context) {
 	c := &m.caches
 	if len(c.parts) == 0 {
 		return
@@ -83,9 +83,9 @@ func (m *Member) inform(ctx context.Context) {
 		c.foreign = nil
 		m.mu.Unlock()
 		// First only what is ready, so that the informers drop the rest and list it anew.
-		err := c.set(ready)
+		err := c.setRanges(ready)
 		if err == nil {
-			err = c.set(target)
+			err = c.setRanges(target)
 		}
 		m.mu.Lock()
 		c.given, c.ready = target, target.Minus(c.foreign)
@@ -103,8 +103,8 @@ func (m *Member) inform(ctx context.Context) {
 	}
 }
 
-// set is called without the lock, because an informer may take a while to drop what it has.
-func (c *caches) set(ranges shard.Ranges) error {
+// setRanges is called without the lock, because an informer may take a while to drop what it has.
+func (c *caches) setRanges(ranges shard.Ranges) error {
 	for i, part := range c.parts {
 		if err := part.SetRanges(ranges...); err != nil {
 			return fmt.Errorf("sharding: Config.Informers[%d]: %w", i, err)
@@ -113,8 +113,8 @@ func (c *caches) set(ranges shard.Ranges) error {
 	return nil
 }
 
-// wait waits until the objects of ranges are in all informers.
-func (c *caches) wait(ctx context.Context, ranges ...shard.Range) error {
+// waitFor waits until the objects of ranges are in all informers.
+func (c *caches) waitFor(ctx context.Context, ranges ...shard.Range) error {
 	for i, part := range c.parts {
 		if err := part.WaitFor(ctx, ranges...); err != nil {
 			return fmt.Errorf("sharding: Config.Informers[%d]: %w", i, err)
@@ -132,7 +132,7 @@ func (m *Member) noteWorked(ctx context.Context, a *arrival) {
 		m.mu.Lock()
 		ranges, changed := a.ranges, m.changed
 		m.mu.Unlock()
-		err = until(ctx, changed, func(ctx context.Context) error { return c.wait(ctx, ranges...) })
+		err = until(ctx, changed, func(ctx context.Context) error { return c.waitFor(ctx, ranges...) })
 	}
 	if ctx.Err() != nil || err == nil && !m.actsFor(ctx, m.config.JoinDelay) {
 		return

@@ -39,13 +39,13 @@ func (m *Member) handOvers(ctx context.Context) {
 	for {
 		var current *version
 		var i int
-		asked := func() (ok bool) {
+		requested := func() (ok bool) {
 			if current = m.current; m.acts() {
 				i, ok = current.asked(m.config.Identity)
 			}
 			return ok
 		}
-		if !m.await(ctx, nil, asked) {
+		if !m.await(ctx, nil, requested) {
 			return
 		}
 		span := current.span(i)
@@ -66,7 +66,7 @@ func (m *Member) handOvers(ctx context.Context) {
 // handOver hands a range, or a part of it, over to another member, once the range was worked on and the work
 // there has ended. Work begins there again only when the outcome of the write is known.
 func (m *Member) handOver(ctx context.Context, span shard.Range, to string) error {
-	t, err := m.worked(ctx, span, to)
+	t, err := m.awaitWorked(ctx, span, to)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (m *Member) handOver(ctx context.Context, span shard.Range, to string) erro
 	}
 	if !possible {
 		return m.rewrite(ctx, func(t table) (table, error) {
-			if !m.stillAsked(t, span, e.To) {
+			if !m.stillRequested(t, span, e.To) {
 				return t, errWithdrawn
 			}
 			return t.kept(span.First, objects), nil
@@ -103,36 +103,36 @@ func (m *Member) handOver(ctx context.Context, span shard.Range, to string) erro
 	}
 	defer m.resume(part)
 	return m.rewrite(ctx, func(t table) (table, error) {
-		if !m.stillAsked(t, part, e.To) {
+		if !m.stillRequested(t, part, e.To) {
 			return t, errWithdrawn
 		}
 		return t.give(part, e.To, given), nil
 	})
 }
 
-// worked waits until a requested range was worked on: until its objects have been in the informers for
+// awaitWorked waits until a requested range was worked on: until its objects have been in the informers for
 // JoinDelay. Without that, the range of a dead owner could move from member to member, each of which lists it
 // and none of which works on what has changed there. It waits for at most DrainGrace + JoinDelay, and returns
 // the table in which the range is still requested.
-func (m *Member) worked(ctx context.Context, span shard.Range, to string) (table, error) {
+func (m *Member) awaitWorked(ctx context.Context, span shard.Range, to string) (table, error) {
 	c := &m.caches
-	asked := func() bool { return m.current != nil && m.stillAsked(m.current.table, span, to) }
+	requested := func() bool { return m.current != nil && m.stillRequested(m.current.table, span, to) }
 	isDone := func() bool {
-		return !asked() || len(c.parts) == 0 || c.err != nil || c.worked.Covers(shard.Join(span))
+		return !requested() || len(c.parts) == 0 || c.err != nil || c.worked.Covers(shard.Join(span))
 	}
 	if !m.await(ctx, m.config.clock.after(m.config.DrainGrace+m.config.JoinDelay), isDone) {
 		return table{}, context.Cause(ctx)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !asked() {
+	if !requested() {
 		return table{}, errWithdrawn
 	}
 	return m.current.table, nil
 }
 
-// stillAsked reports whether a table asks the member to hand the range that part is in over to another.
-func (m *Member) stillAsked(t table, part shard.Range, to string) bool {
+// stillRequested reports whether a table asks the member to hand the range that part is in over to another.
+func (m *Member) stillRequested(t table, part shard.Range, to string) bool {
 	i := t.at(part.First)
 	return t.Ranges[i].Owner == m.config.Identity && t.Ranges[i].To == to && part.Last <= t.span(i).Last
 }

@@ -41,8 +41,8 @@ type Member struct {
 	draining []shard.Range
 	runs     map[*run]struct{}
 	waiting  int
-	// owned are the ranges that the member may act on, told those of the last call of Changed.
-	owned, told []Owned
+	// owned are the ranges that the member may act on, notified those of the last call of Changed.
+	owned, notified []Owned
 	// troubles are what fails now, by action.
 	troubles map[string]*trouble
 	// ran is set when Run was called.
@@ -74,7 +74,7 @@ func NewMember(config Config) (*Member, error) {
 		runs: map[*run]struct{}{}, troubles: map[string]*trouble{},
 		changed: make(chan struct{}), log: klog.Background(),
 	}
-	if err := m.caches.add(config.Field, config.Informers); err != nil {
+	if err := m.caches.addInformers(config.Field, config.Informers); err != nil {
 		return nil, err
 	}
 	if m.config.Hashes == nil {
@@ -110,11 +110,11 @@ func (m *Member) owns(hash uint64) (Owned, bool) {
 func (m *Member) Accepts(value string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.named(shard.Hash(value))
+	return m.isAssigned(shard.Hash(value))
 }
 
-// named is Accepts for a hash. The caller holds mu.
-func (m *Member) named(hash uint64) bool {
+// isAssigned is Accepts for a hash. The caller holds mu.
+func (m *Member) isAssigned(hash uint64) bool {
 	return m.current != nil && m.refused == nil && !m.leaving &&
 		m.current.Ranges[m.current.at(hash)].Owner == m.config.Identity
 }
@@ -145,8 +145,8 @@ func (m *Member) signal() {
 	m.changed = make(chan struct{})
 }
 
-// renewed records a successful renewal with report r. sent is when it was sent, by the member's clock.
-func (m *Member) renewed(sent time.Time, r report) {
+// recordRenewal records a successful renewal with report r. sent is when it was sent, by the member's clock.
+func (m *Member) recordRenewal(sent time.Time, r report) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now, until := m.config.clock.now(), sent.Add(m.config.RenewDeadline)
@@ -159,17 +159,17 @@ func (m *Member) renewed(sent time.Time, r report) {
 		m.confirmed = false
 	}
 	m.until, m.reportedLeaving = until, r.Leaving
-	m.settle("its lease is renewed")
+	m.updateOwned("its lease is renewed")
 }
 
-// take records a table that was read or written, unless the current one is newer.
-func (m *Member) take(v *version) {
+// applyTable records a table that was read or written, unless the current one is newer.
+func (m *Member) applyTable(v *version) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.takeLocked(v)
+	m.applyTableLocked(v)
 }
 
-func (m *Member) takeLocked(v *version) {
+func (m *Member) applyTableLocked(v *version) {
 	if m.current != nil && !v.newer(m.current) {
 		return
 	}
@@ -186,7 +186,7 @@ func (m *Member) takeLocked(v *version) {
 	if m.refused != nil {
 		kept = nil // queues have dropped keys since, so all objects must be delivered again
 	}
-	m.refuse(refused)
+	m.setRefused(refused)
 	before, after := m.latest.rangesOf(m.config.Identity), v.rangesOf(m.config.Identity)
 	why := fmt.Sprintf("generation %d of the table", v.Generation)
 	if lost := v.lostTo(m.config.Identity, m.latest); len(lost) > 0 {
@@ -194,13 +194,13 @@ func (m *Member) takeLocked(v *version) {
 	}
 	m.gained += uint64(len(after.Minus(before)))
 	m.lost += uint64(len(before.Minus(after)))
-	m.caches.follow(after, kept)
+	m.caches.setTarget(after, kept)
 	m.current, m.latest = v, v
-	m.settle(why)
+	m.updateOwned(why)
 }
 
-// refuse records why the member doesn't take part, nil if it does. The caller holds mu.
-func (m *Member) refuse(why error) {
+// setRefused records why the member doesn't take part, nil if it does. The caller holds mu.
+func (m *Member) setRefused(why error) {
 	if why != nil && (m.refused == nil || m.refused.Error() != why.Error()) {
 		m.log.Error(why, "Sharding: the member doesn't take part", "group", m.config.Group,
 			"member", m.config.Identity)
@@ -208,17 +208,17 @@ func (m *Member) refuse(why error) {
 	m.refused = why
 }
 
-// forget records that there is no table any more.
-func (m *Member) forget() {
+// clearTable records that there is no table any more.
+func (m *Member) clearTable() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.current = nil
-	m.settle("the table was deleted")
+	m.updateOwned("the table was deleted")
 }
 
-// settle cancels work that the member may no longer do, updates owned, and logs why it has changed. The
+// updateOwned cancels work that the member may no longer do, updates owned, and logs why it has changed. The
 // caller holds mu.
-func (m *Member) settle(why string) {
+func (m *Member) updateOwned(why string) {
 	for r := range m.runs {
 		if _, ok := m.owns(r.hash); !ok {
 			r.cancel(ErrNotOwned)
@@ -239,19 +239,19 @@ func (m *Member) settle(why string) {
 	m.signal()
 }
 
-// changes calls Changed after changes, without the lock, as it may add to a queue that calls Accepts.
-func (m *Member) changes(ctx context.Context) {
+// notifications calls Changed after changes, without the lock, as it may add to a queue that calls Accepts.
+func (m *Member) notifications(ctx context.Context) {
 	for m.config.Changed != nil &&
-		m.await(ctx, nil, func() bool { return !slices.Equal(m.owned, m.told) }) {
-		m.tellChange()
+		m.await(ctx, nil, func() bool { return !slices.Equal(m.owned, m.notified) }) {
+		m.notifyChanged()
 	}
 }
 
-// tellChange calls Changed if the ranges differ from those of its last call.
-func (m *Member) tellChange() {
+// notifyChanged calls Changed if the ranges differ from those of its last call.
+func (m *Member) notifyChanged() {
 	m.mu.Lock()
-	owned, isNew := slices.Clone(m.owned), !slices.Equal(m.owned, m.told)
-	m.told = m.owned
+	owned, isNew := slices.Clone(m.owned), !slices.Equal(m.owned, m.notified)
+	m.notified = m.owned
 	m.mu.Unlock()
 	if isNew && m.config.Changed != nil {
 		m.config.Changed(owned)
@@ -269,7 +269,7 @@ func (m *Member) report() report {
 	}
 	m.urgent = false
 	m.mu.Unlock()
-	m.survey(owned)
+	m.updateCounted(owned)
 	r.Pieces = m.counted
 	return r
 }
@@ -277,9 +277,9 @@ func (m *Member) report() report {
 // recount is how long a member's count of its objects is good while it has the same ranges.
 const recount = 30 * time.Second
 
-// survey counts the objects if that is due. If the total differs by less than a tenth, the reported pieces
-// stay.
-func (m *Member) survey(owned []Owned) {
+// updateCounted counts the objects if that is due. If the total differs by less than a tenth, the reported
+// pieces stay.
+func (m *Member) updateCounted(owned []Owned) {
 	now := m.config.clock.now()
 	same := slices.Equal(owned, m.countedRanges)
 	whole := !slices.ContainsFunc(owned, func(o Owned) bool { return within(m.counted, o.Range) == nil })
@@ -301,7 +301,7 @@ func (m *Member) renew(ctx context.Context, last *coordinationv1.Lease) (*coordi
 		sent := m.config.clock.now()
 		lease, err := m.leases.renew(ctx, last, m.config.Identity, m.config.LeaseDuration, r)
 		if err == nil {
-			m.renewed(sent, r)
+			m.recordRenewal(sent, r)
 			return lease, nil
 		}
 		if !again || !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {

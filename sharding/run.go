@@ -33,20 +33,20 @@ func (m *Member) Run(ctx context.Context) error {
 	var loops, renewals sync.WaitGroup
 	renewals.Go(func() { m.renewals(renewing) })
 	for _, loop := range []func(context.Context){
-		m.confirmations, m.follow, m.handOvers, m.lapses, m.elections, m.inform, m.changes,
+		m.confirmations, m.followTable, m.handOvers, m.lapses, m.elections, m.updateInformers, m.notifications,
 	} {
 		loops.Go(func() { loop(running) })
 	}
 	<-ctx.Done()
-	err := m.leave(running, func() { endRenewals(); renewals.Wait() })
+	err := m.leaveGroup(running, func() { endRenewals(); renewals.Wait() })
 	stop()
 	loops.Wait()
 	renewals.Wait()
 	m.mu.Lock()
 	m.until = time.Time{}
-	m.settle("it has left")
+	m.updateOwned("it has left")
 	m.mu.Unlock()
-	m.tellChange()
+	m.notifyChanged()
 	return err
 }
 
@@ -107,7 +107,7 @@ func (m *Member) lapses(ctx context.Context) {
 		select {
 		case <-ends:
 			m.mu.Lock()
-			m.settle("its lease has run out")
+			m.updateOwned("its lease has run out")
 			m.mu.Unlock()
 		case <-changed:
 		case <-ctx.Done():
@@ -149,7 +149,7 @@ func (m *Member) confirm(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.take(v)
+	m.applyTable(v)
 	if anew, named := v.renewed(m.config.Identity); named > 0 {
 		if v, err = m.leases.write(ctx, v, anew); err != nil {
 			return err
@@ -160,20 +160,20 @@ func (m *Member) confirm(ctx context.Context) error {
 	if m.hold == hold {
 		m.confirmed = true
 	}
-	m.takeLocked(v)
-	m.settle("the table is confirmed")
+	m.applyTableLocked(v)
+	m.updateOwned("the table is confirmed")
 	return nil
 }
 
-// follow watches the table.
-func (m *Member) follow(ctx context.Context) {
+// followTable watches the table.
+func (m *Member) followTable(ctx context.Context) {
 	for {
 		err := m.watchTable(ctx)
 		m.tried(ctx, watching, err)
 		if errors.Is(err, errProtocol) {
 			m.mu.Lock()
-			m.refuse(fmt.Errorf("sharding: %w: this member doesn't take part", err))
-			m.settle("the table is of another protocol")
+			m.setRefused(fmt.Errorf("sharding: %w: this member doesn't take part", err))
+			m.updateOwned("the table is of another protocol")
 			m.mu.Unlock()
 		}
 		if !m.pause(ctx, m.config.RetryPeriod) {
@@ -185,7 +185,7 @@ func (m *Member) follow(ctx context.Context) {
 func (m *Member) watchTable(ctx context.Context) error {
 	v, since, err := m.leases.latest(ctx)
 	if apierrors.IsNotFound(err) {
-		m.forget()
+		m.clearTable()
 		created := m.leases.create(ctx, newTable(m.config.Field, m.config.Kinds))
 		if created != nil && !apierrors.IsAlreadyExists(created) {
 			return created
@@ -195,7 +195,7 @@ func (m *Member) watchTable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.take(v)
+	m.applyTable(v)
 	options := m.leases.table()
 	options.ResourceVersion = since
 	events, err := m.config.Leases.Watch(ctx, options)
@@ -210,13 +210,13 @@ func (m *Member) watchTable(ctx context.Context) error {
 		case !ok:
 			return apierrors.FromObject(event.Object)
 		case event.Type == watch.Deleted:
-			m.forget()
+			m.clearTable()
 			return errors.New("the table was deleted")
 		}
 		if v, err = versionOf(lease); err != nil {
 			return err
 		}
-		m.take(v)
+		m.applyTable(v)
 	}
 	return nil
 }
@@ -232,14 +232,14 @@ func (m *Member) rewrite(ctx context.Context, change func(table) (table, error))
 			return err
 		}
 		if err == nil {
-			m.take(v)
+			m.applyTable(v)
 			next, refused := change(v.table)
 			if refused != nil {
 				return refused
 			}
 			wrote = true
 			if v, err = m.leases.write(ctx, v, next); err == nil {
-				m.take(v)
+				m.applyTable(v)
 				m.tried(ctx, writing, nil)
 				return nil
 			}
@@ -251,9 +251,9 @@ func (m *Member) rewrite(ctx context.Context, change func(table) (table, error))
 	}
 }
 
-// leave gives up all ranges and the Lease. First the Lease reports that the member leaves, so that it is
+// leaveGroup gives up all ranges and the Lease. First the Lease reports that the member leaves, so that it is
 // given nothing more. Renewals must end before the Lease is deleted, because they would create it again.
-func (m *Member) leave(ctx context.Context, endRenewals func()) error {
+func (m *Member) leaveGroup(ctx context.Context, endRenewals func()) error {
 	m.mu.Lock()
 	m.leaving, m.urgent = true, true
 	m.signal()

@@ -25,8 +25,8 @@ const (
 type trouble struct {
 	err         error
 	since, last time.Time
-	// told is set once it was logged as an error.
-	told bool
+	// logged is set once it was logged as an error.
+	logged bool
 }
 
 // tried records the outcome of an action that is repeated if it fails. An action that has failed for
@@ -65,8 +65,8 @@ func (m *Member) note(what string, err error, atOnce bool) (since time.Time, ser
 		m.troubles[what] = t
 	}
 	t.err, t.last = err, now
-	serious = !t.told && (atOnce || now.Sub(t.since) >= m.config.RenewDeadline)
-	t.told = t.told || serious
+	serious = !t.logged && (atOnce || now.Sub(t.since) >= m.config.RenewDeadline)
+	t.logged = t.logged || serious
 	return t.since, serious
 }
 

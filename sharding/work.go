@@ -38,12 +38,12 @@ func (m *Member) Do(ctx context.Context, value string, f func(context.Context, O
 	r := &run{member: m, value: value, hash: shard.Hash(value)}
 	working, cancel := context.WithCancelCause(context.WithValue(ctx, runKey{}, r))
 	r.cancel = cancel
-	owned, err := m.begin(ctx, r)
+	owned, err := m.beginWork(ctx, r)
 	if err != nil {
 		cancel(nil)
 		return err
 	}
-	defer m.end(r)
+	defer m.endWork(r)
 	return f(working, owned)
 }
 
@@ -68,8 +68,8 @@ func (r *run) owned() (Owned, bool) {
 	return m.owns(r.hash)
 }
 
-// begin waits until work may begin, and adds it to the running work.
-func (m *Member) begin(ctx context.Context, r *run) (Owned, error) {
+// beginWork waits until work may begin, and adds it to the running work.
+func (m *Member) beginWork(ctx context.Context, r *run) (Owned, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.waiting++
@@ -78,15 +78,15 @@ func (m *Member) begin(ctx context.Context, r *run) (Owned, error) {
 		switch {
 		case ctx.Err() != nil:
 			return Owned{}, context.Cause(ctx)
-		case !m.named(r.hash):
+		case !m.isAssigned(r.hash):
 			return Owned{}, ErrNotOwned
 		}
 		if !m.allows(r.hash) {
-			m.next(ctx)
+			m.waitForChange(ctx)
 			continue
 		}
 		losses := m.caches.losses
-		switch err := m.cached(ctx, r.hash); {
+		switch err := m.awaitCached(ctx, r.hash); {
 		case errors.Is(err, errChanged):
 			continue
 		case err != nil:
@@ -106,8 +106,8 @@ func (m *Member) allows(hash uint64) bool {
 	return ok && !drains && (len(m.caches.parts) == 0 || m.caches.ready.Contains(hash))
 }
 
-// next waits for the next change. The caller holds mu, which next releases meanwhile.
-func (m *Member) next(ctx context.Context) {
+// waitForChange waits for the next change. The caller holds mu, which it releases meanwhile.
+func (m *Member) waitForChange(ctx context.Context) {
 	changed := m.changed
 	m.mu.Unlock()
 	defer m.mu.Lock()
@@ -117,17 +117,17 @@ func (m *Member) next(ctx context.Context) {
 	}
 }
 
-// cached waits until the objects with a hash are in the informers. If something changes before that, it
-// returns errChanged. The caller holds mu, which cached releases meanwhile.
-func (m *Member) cached(ctx context.Context, hash uint64) error {
+// awaitCached waits until the objects with a hash are in the informers. If something changes before that, it
+// returns errChanged. The caller holds mu, which it releases meanwhile.
+func (m *Member) awaitCached(ctx context.Context, hash uint64) error {
 	changed := m.changed
 	m.mu.Unlock()
 	defer m.mu.Lock()
 	one := shard.Range{First: hash, Last: hash}
-	if m.caches.wait(atOnce, one) == nil {
+	if m.caches.waitFor(atOnce, one) == nil {
 		return nil
 	}
-	return until(ctx, changed, func(ctx context.Context) error { return m.caches.wait(ctx, one) })
+	return until(ctx, changed, func(ctx context.Context) error { return m.caches.waitFor(ctx, one) })
 }
 
 // until calls f with a context that ends, with errChanged as the cause, when changed is closed.
@@ -157,8 +157,8 @@ var atOnce = func() context.Context {
 	return ctx
 }()
 
-// end records that work has ended.
-func (m *Member) end(r *run) {
+// endWork records that work has ended.
+func (m *Member) endWork(r *run) {
 	r.cancel(nil)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,7 +188,7 @@ func (m *Member) drain(ctx context.Context, part shard.Range) error {
 	}
 	m.mu.Unlock()
 	if m.await(ctx, m.config.clock.after(m.config.DrainGrace), idle) {
-		m.tellHanging(part)
+		m.markHanging(part)
 	}
 	if !m.await(ctx, nil, idle) {
 		m.resume(part)
@@ -197,8 +197,8 @@ func (m *Member) drain(ctx context.Context, part shard.Range) error {
 	return nil
 }
 
-// tellHanging marks and logs the work in a range that hangs, if any does.
-func (m *Member) tellHanging(part shard.Range) {
+// markHanging marks and logs the work in a range that hangs, if any does.
+func (m *Member) markHanging(part shard.Range) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for r := range m.runs {

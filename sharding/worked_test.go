@@ -316,5 +316,5 @@ func (m *model) change(to func(table) table) {
 func (m *Member) works(namespace string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.named(shard.Hash(namespace)) && m.allows(shard.Hash(namespace))
+	return m.isAssigned(shard.Hash(namespace)) && m.allows(shard.Hash(namespace))
 }
