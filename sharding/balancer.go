@@ -66,7 +66,7 @@ func (b *balancer) watch(ctx context.Context) error {
 	}
 	b.decide(ctx)
 
-	options := m.leases.all()
+	options := m.leases.groupOptions()
 	options.ResourceVersion = list.ResourceVersion
 	events, err := m.config.Leases.Watch(ctx, options)
 	if err != nil {
@@ -196,7 +196,7 @@ func (b *balancer) decide(ctx context.Context) {
 	}
 	for _, lost := range s.lost() {
 		klog.FromContext(ctx).Info("Sharding: a member is lost: its lease has run out",
-			"group", b.member.config.Group, "lost", lost, "ranges", rangesOf(s.table.of(lost)))
+			"group", b.member.config.Group, "lost", lost, "ranges", rangesOf(s.table.ownedBy(lost)))
 	}
 	b.current = written
 	b.member.applyTable(written)
@@ -286,7 +286,7 @@ func (b *balancer) situation() (s situation, ready bool) {
 func (b *balancer) forget(ctx context.Context) {
 	for identity, o := range b.observer.members {
 		lasts := max(b.member.config.LeaseDuration, o.duration())
-		if o.unchanged < abandoned*lasts || len(b.current.of(identity)) > 0 {
+		if o.unchanged < abandoned*lasts || len(b.current.ownedBy(identity)) > 0 {
 			continue
 		}
 		if !o.gone {

@@ -54,8 +54,8 @@ func (c *caches) addInformers(field shard.Field, informers []cache.SharedInforme
 	return nil
 }
 
-// setTarget records the member's ranges by a new table, and those of them that it has kept since the last one.
-// The caller holds mu.
+// setTarget records the member's ranges by a new table, and those of them that it has kept since the last
+// one. The caller holds mu.
 func (c *caches) setTarget(target, kept shard.Ranges) {
 	foreign := shard.All().Minus(kept)
 	if len(c.ready.And(foreign)) > 0 {

@@ -261,21 +261,21 @@ func TestKept(t *testing.T) {
 		for range 40 {
 			switch random.IntN(6) {
 			case 0:
-				current, _ = current.renewed(members[random.IntN(3)])
+				current, _ = current.withNewTokens(members[random.IntN(3)])
 			case 1:
-				current = current.released(members[random.IntN(3)], nil)
+				current = current.withFreed(members[random.IntN(3)], nil)
 			case 2:
-				current = current.next().merged()
+				current = current.nextGeneration().merged()
 			default:
-				span := current.span(random.IntN(len(current.Ranges)))
+				span := current.rangeAt(random.IntN(len(current.Ranges)))
 				if random.IntN(2) == 0 {
 					span.First += (span.Last - span.First) / 2
 				}
 				to := someone()
-				if current.Ranges[current.at(span.First)].Owner == to {
+				if current.Ranges[current.indexOf(span.First)].Owner == to {
 					continue
 				}
-				current = current.give(span, to, 0)
+				current = current.reassign(span, to, 0)
 			}
 			history = append(history, &version{current, leaseOf(fmt.Sprint(current.Generation))})
 		}

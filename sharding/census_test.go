@@ -45,7 +45,7 @@ func loads(first table, places []piece) map[string]int {
 		loads[e.Owner] += 0
 	}
 	for _, p := range places {
-		loads[first.Ranges[first.at(p.First)].Owner] += p.Objects
+		loads[first.Ranges[first.indexOf(p.First)].Owner] += p.Objects
 	}
 	return loads
 }
@@ -105,8 +105,8 @@ func TestFirstDivision(t *testing.T) {
 			t.Fatalf("%d members of %v: %v", members, census, loads)
 		}
 		for i, e := range first.Ranges {
-			if got := sum(inside(census, first.span(i))); e.Objects != got {
-				t.Fatalf("the table says that %s has %d objects, it has %d", first.span(i), e.Objects, got)
+			if got := sum(inside(census, first.rangeAt(i))); e.Objects != got {
+				t.Fatalf("the table says that %s has %d objects, it has %d", first.rangeAt(i), e.Objects, got)
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func TestWithoutACensus(t *testing.T) {
 	for members := 2; members < 40; members++ {
 		first := firstTable(t, nil, members)
 		for i := range first.Ranges {
-			span := first.span(i)
+			span := first.rangeAt(i)
 			if width := lastHash / uint64(members); span.Last-span.First > width+1 ||
 				span.Last-span.First < width-uint64(members) {
 				t.Errorf("%d members: a range is %s", members, span)
@@ -157,7 +157,7 @@ func (c *cached) begin(objects int, field shard.Field) (loads map[string]int, li
 		}
 		loads = map[string]int{}
 		for _, o := range c.maps.Objects() {
-			loads[t.Ranges[t.at(shard.Hash(o.Namespace))].Owner]++
+			loads[t.Ranges[t.indexOf(shard.Hash(o.Namespace))].Owner]++
 		}
 		for _, r := range c.maps.Requests() {
 			if r.Verb == "LIST" && r.Options.ShardSelector == "" {

@@ -9,22 +9,22 @@ import (
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
-// asked returns the index of an entry that its owner is asked to hand over, if there is one.
-func (t table) asked(owner string) (int, bool) {
+// requestedFrom returns the index of an entry that its owner is asked to hand over, if there is one.
+func (t table) requestedFrom(owner string) (int, bool) {
 	i := slices.IndexFunc(t.Ranges, func(e entry) bool { return e.Owner == owner && e.To != "" })
 	return i, i >= 0
 }
 
-// part returns which part of entry i its owner hands over, and how many objects that has. If the entry
+// choosePart returns which part of entry i its owner hands over, and how many objects that has. If the entry
 // adjoins a range of the new owner, the part does, too. hashes are those of the entry's objects; most is how
 // many may move if they can't be parted. It returns false if there is no such part.
-func (t table) part(i int, hashes []uint64, most int) (shard.Range, int, bool) {
-	e, span := t.Ranges[i], t.span(i)
+func (t table) choosePart(i int, hashes []uint64, most int) (shard.Range, int, bool) {
+	e, span := t.Ranges[i], t.rangeAt(i)
 	if e.Part == 0 || e.Part >= len(hashes) {
 		return span, len(hashes), true
 	}
-	before := i > 0 && t.Ranges[i-1].heir() == e.To
-	after := i+1 < len(t.Ranges) && t.Ranges[i+1].heir() == e.To
+	before := i > 0 && t.Ranges[i-1].nextOwner() == e.To
+	after := i+1 < len(t.Ranges) && t.Ranges[i+1].nextOwner() == e.To
 	slices.Sort(hashes)
 	return cutOff(span, hashes, e.Part, most, after && !before)
 }
@@ -41,14 +41,14 @@ func (m *Member) handOvers(ctx context.Context) {
 		var i int
 		requested := func() (ok bool) {
 			if current = m.current; m.acts() {
-				i, ok = current.asked(m.config.Identity)
+				i, ok = current.requestedFrom(m.config.Identity)
 			}
 			return ok
 		}
 		if !m.await(ctx, nil, requested) {
 			return
 		}
-		span := current.span(i)
+		span := current.rangeAt(i)
 		err := m.handOver(ctx, span, current.Ranges[i].To)
 		if err == nil || errors.Is(err, errWithdrawn) {
 			m.tried(ctx, giving, nil)
@@ -70,9 +70,9 @@ func (m *Member) handOver(ctx context.Context, span shard.Range, to string) erro
 	if err != nil {
 		return err
 	}
-	i := t.at(span.First)
+	i := t.indexOf(span.First)
 	e := t.Ranges[i]
-	span = t.span(i)
+	span = t.rangeAt(i)
 	hashes, known := m.config.Hashes(span)
 	if !known && e.Part > 0 {
 		return errNotCounted
@@ -82,11 +82,11 @@ func (m *Member) handOver(ctx context.Context, span shard.Range, to string) erro
 		objects = len(hashes)
 	}
 	all := 0
-	for _, r := range t.of(m.config.Identity) {
+	for _, r := range t.ownedBy(m.config.Identity) {
 		hashes, _ := m.config.Hashes(r.Range)
 		all += len(hashes)
 	}
-	part, given, possible := t.part(i, slices.Clone(hashes), all/2)
+	part, given, possible := t.choosePart(i, slices.Clone(hashes), all/2)
 	if !known {
 		given = objects
 	}
@@ -95,7 +95,7 @@ func (m *Member) handOver(ctx context.Context, span shard.Range, to string) erro
 			if !m.stillRequested(t, span, e.To) {
 				return t, errWithdrawn
 			}
-			return t.kept(span.First, objects), nil
+			return t.withoutRequest(span.First, objects), nil
 		})
 	}
 	if err := m.drain(ctx, part); err != nil {
@@ -106,7 +106,7 @@ func (m *Member) handOver(ctx context.Context, span shard.Range, to string) erro
 		if !m.stillRequested(t, part, e.To) {
 			return t, errWithdrawn
 		}
-		return t.give(part, e.To, given), nil
+		return t.reassign(part, e.To, given), nil
 	})
 }
 
@@ -133,6 +133,6 @@ func (m *Member) awaitWorked(ctx context.Context, span shard.Range, to string) (
 
 // stillRequested reports whether a table asks the member to hand the range that part is in over to another.
 func (m *Member) stillRequested(t table, part shard.Range, to string) bool {
-	i := t.at(part.First)
-	return t.Ranges[i].Owner == m.config.Identity && t.Ranges[i].To == to && part.Last <= t.span(i).Last
+	i := t.indexOf(part.First)
+	return t.Ranges[i].Owner == m.config.Identity && t.Ranges[i].To == to && part.Last <= t.rangeAt(i).Last
 }

@@ -72,7 +72,7 @@ func (v *version) rangesOf(owner string) shard.Ranges {
 	if v == nil {
 		return nil
 	}
-	return rangesOf(v.of(owner))
+	return rangesOf(v.ownedBy(owner))
 }
 
 // keptBy returns the hashes that a member is known to have owned without interruption since an earlier
@@ -81,7 +81,7 @@ func (v *version) keptBy(owner string, since *version) shard.Ranges {
 	if since == nil || since.lease.UID != v.lease.UID {
 		return nil
 	}
-	kept := v.of(owner)
+	kept := v.ownedBy(owner)
 	if v.Generation > since.Generation+1 {
 		// Only the token says what was written in between.
 		kept = slices.DeleteFunc(kept, func(o Owned) bool { return o.Token > since.Generation })
@@ -97,9 +97,10 @@ func (v *version) lostTo(owner string, since *version) (lost []string) {
 		return nil // Owners may have handed ranges over in between.
 	}
 	for i, e := range since.Ranges {
-		got := shard.Join(since.span(i)).And(v.rangesOf(owner))
-		gave := e.To == owner && e.Part == 0 && len(since.of(e.Owner)) == 1
-		if e.Owner != "" && len(got) > 0 && len(v.of(e.Owner)) == 0 && !gave && !slices.Contains(lost, e.Owner) {
+		got := shard.Join(since.rangeAt(i)).And(v.rangesOf(owner))
+		gave := e.To == owner && e.Part == 0 && len(since.ownedBy(e.Owner)) == 1
+		if e.Owner != "" && len(got) > 0 && len(v.ownedBy(e.Owner)) == 0 && !gave &&
+			!slices.Contains(lost, e.Owner) {
 			lost = append(lost, e.Owner)
 		}
 	}
@@ -121,7 +122,7 @@ func (l leases) read(ctx context.Context) (*version, error) {
 func (l leases) latest(ctx context.Context) (v *version, since string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	list, err := l.client.List(ctx, l.table())
+	list, err := l.client.List(ctx, l.tableOptions())
 	if err != nil {
 		return nil, "", err
 	}
@@ -168,13 +169,13 @@ func (l leases) create(ctx context.Context, t table) error {
 	return err
 }
 
-// table selects the table.
-func (l leases) table() metav1.ListOptions {
+// tableOptions selects the table.
+func (l leases) tableOptions() metav1.ListOptions {
 	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", l.group).String()}
 }
 
-// all selects the table and the Leases of the members.
-func (l leases) all() metav1.ListOptions {
+// groupOptions selects the table and the Leases of the members.
+func (l leases) groupOptions() metav1.ListOptions {
 	return metav1.ListOptions{LabelSelector: groupLabel + "=" + l.group}
 }
 
@@ -182,7 +183,7 @@ func (l leases) all() metav1.ListOptions {
 func (l leases) list(ctx context.Context) (*coordinationv1.LeaseList, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
-	return l.client.List(ctx, l.all())
+	return l.client.List(ctx, l.groupOptions())
 }
 
 // renew writes a member's Lease, and creates it if it isn't there.

@@ -98,7 +98,7 @@ func (p *plan) better(best *offer, from, to string) *offer {
 // offers returns which parts of entry i could go to a member: all of it, some pieces at its beginning or at
 // its end, or one piece or a part of it.
 func (p *plan) offers(i int, to string, want int) []offer {
-	whole := p.offer(i, to, p.next.span(i), p.objects(p.next, i))
+	whole := p.offer(i, to, p.next.rangeAt(i), p.objects(p.next, i))
 	pieces := p.pieces(p.next, i)
 	if len(pieces) < 2 && (len(pieces) == 0 || pieces[0].Places < 2) {
 		return []offer{whole}
@@ -140,17 +140,17 @@ func (p *plan) offers(i int, to string, want int) []offer {
 // offer returns the offer of a span of entry i, as a whole.
 func (p *plan) offer(i int, to string, span shard.Range, objects int) offer {
 	o := offer{entry: i, to: to, span: span, objects: objects, gains: 1}
-	switch whole := p.next.span(i); {
+	switch whole := p.next.rangeAt(i); {
 	case span.First > whole.First:
 		o.more++
-	case i > 0 && p.next.Ranges[i-1].heir() == to:
+	case i > 0 && p.next.Ranges[i-1].nextOwner() == to:
 		o.more--
 		o.gains--
 	}
-	switch whole := p.next.span(i); {
+	switch whole := p.next.rangeAt(i); {
 	case span.Last < whole.Last:
 		o.more++
-	case i+1 < len(p.next.Ranges) && p.next.Ranges[i+1].heir() == to:
+	case i+1 < len(p.next.Ranges) && p.next.Ranges[i+1].nextOwner() == to:
 		o.more--
 		o.gains--
 	}
@@ -168,7 +168,7 @@ func (p *plan) ask(o offer) {
 	}
 	rest := e
 	rest.Objects = max(all-asked.Objects, 0)
-	p.next.cut(o.entry, o.span, asked, rest)
+	p.next.replacePart(o.entry, o.span, asked, rest)
 	p.loads[o.from] -= o.objects
 	p.loads[o.to] += o.objects
 	p.ranges[o.from] += o.more - o.gains

@@ -53,9 +53,9 @@ func TestLostIsTold(t *testing.T) {
 			before, _ := m.server.table("bakers")
 			m.server.onWrite(func(after table) {
 				m.wrote(after)
-				for _, r := range before.of(lost) {
+				for _, r := range before.ownedBy(lost) {
 					for i, e := range after.Ranges {
-						if e.Owner != lost && overlap(r.Range, after.span(i)) {
+						if e.Owner != lost && overlap(r.Range, after.rangeAt(i)) {
 							want[e.Owner] = 1
 						}
 					}

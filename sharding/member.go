@@ -99,9 +99,9 @@ func (m *Member) owns(hash uint64) (Owned, bool) {
 	if !m.acts() {
 		return Owned{}, false
 	}
-	i := m.current.at(hash)
+	i := m.current.indexOf(hash)
 	e := m.current.Ranges[i]
-	return Owned{m.current.span(i), e.Token}, e.Owner == m.config.Identity
+	return Owned{m.current.rangeAt(i), e.Token}, e.Owner == m.config.Identity
 }
 
 // Accepts reports whether the table assigns a namespace, or a UID, to this member, even if the member may not
@@ -116,7 +116,7 @@ func (m *Member) Accepts(value string) bool {
 // isAssigned is Accepts for a hash. The caller holds mu.
 func (m *Member) isAssigned(hash uint64) bool {
 	return m.current != nil && m.refused == nil && !m.leaving &&
-		m.current.Ranges[m.current.at(hash)].Owner == m.config.Identity
+		m.current.Ranges[m.current.indexOf(hash)].Owner == m.config.Identity
 }
 
 // OwnerOf returns the owner of a namespace, or a UID, by the last table that this member has read, and false
@@ -127,7 +127,7 @@ func (m *Member) OwnerOf(value string) (string, bool) {
 	if m.current == nil {
 		return "", false
 	}
-	owner := m.current.Ranges[m.current.at(shard.Hash(value))].Owner
+	owner := m.current.Ranges[m.current.indexOf(shard.Hash(value))].Owner
 	return owner, owner != ""
 }
 
@@ -226,7 +226,7 @@ func (m *Member) updateOwned(why string) {
 	}
 	var owned []Owned
 	if m.acts() {
-		owned = m.current.of(m.config.Identity)
+		owned = m.current.ownedBy(m.config.Identity)
 	}
 	if !slices.Equal(owned, m.owned) {
 		came, went := rangesOf(owned).Minus(rangesOf(m.owned)), rangesOf(m.owned).Minus(rangesOf(owned))
@@ -265,7 +265,7 @@ func (m *Member) report() report {
 	var owned []Owned
 	if m.current != nil && m.refused == nil {
 		// Also ranges that the member may not act on now: nothing has to move because of a lapse.
-		r.Table, owned = m.current.lease.UID, m.current.of(m.config.Identity)
+		r.Table, owned = m.current.lease.UID, m.current.ownedBy(m.config.Identity)
 	}
 	m.urgent = false
 	m.mu.Unlock()

@@ -40,7 +40,7 @@ func (m *model) owners() map[uint64]string {
 	t, _ := m.server.table("bakers")
 	owners := map[uint64]string{}
 	for _, place := range m.objects {
-		owners[place] = t.Ranges[t.at(place)].Owner
+		owners[place] = t.Ranges[t.indexOf(place)].Owner
 		if owners[place] == "" {
 			m.t.Fatalf("nobody owns %x", place)
 		}

@@ -174,9 +174,9 @@ func (m *model) level() string {
 	}
 	for i, e := range t.Ranges {
 		if _, ok := loads[e.Owner]; !ok {
-			return t.span(i).String() + " belongs to " + e.Owner + ", which doesn't run"
+			return t.rangeAt(i).String() + " belongs to " + e.Owner + ", which doesn't run"
 		}
-		hashes, _ := m.hashes(t.span(i))
+		hashes, _ := m.hashes(t.rangeAt(i))
 		loads[e.Owner] = append(loads[e.Owner], hashes)
 	}
 	mean := float64(len(m.objects)) / float64(len(living))

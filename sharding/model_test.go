@@ -290,7 +290,7 @@ func (m *Member) active() (active []Owned) {
 	if !m.acts() {
 		return nil
 	}
-	for _, o := range m.current.of(m.config.Identity) {
+	for _, o := range m.current.ownedBy(m.config.Identity) {
 		parts := []shard.Range{o.Range}
 		for _, d := range m.draining {
 			var left []shard.Range
@@ -389,7 +389,7 @@ func (m *model) wrote(t table) {
 	defer m.mu.Unlock()
 	if m.last.Ranges != nil {
 		for place := range eachPlace(m.objects) {
-			was, is := m.last.Ranges[m.last.at(place[0])], t.Ranges[t.at(place[0])]
+			was, is := m.last.Ranges[m.last.indexOf(place[0])], t.Ranges[t.indexOf(place[0])]
 			if is.Owner != "" && is.Owner != was.Owner {
 				m.moved += len(place)
 			}

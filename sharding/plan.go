@@ -63,7 +63,7 @@ func (s situation) lost() (members []string) {
 // asked to hand some over, and others to hand some over to members with too few.
 func (s situation) plan() (table, bool) {
 	p := &plan{
-		situation: s, next: s.table.next(), members: slices.Sorted(maps.Keys(s.live)),
+		situation: s, next: s.table.nextGeneration(), members: slices.Sorted(maps.Keys(s.live)),
 		loads: map[string]int{}, ranges: map[string]int{},
 		asked: map[string]bool{}, stuck: map[string]bool{},
 	}
@@ -133,7 +133,7 @@ func (p *plan) give(to string, objects int) {
 // pieces returns the pieces of entry i, or none if the owner didn't count them.
 func (s situation) pieces(t table, i int) []piece {
 	if owner := t.Ranges[i].Owner; owner != "" {
-		return within(s.counted[owner], t.span(i))
+		return within(s.counted[owner], t.rangeAt(i))
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (p *plan) begin() {
 		p.next.Ranges = append(p.next.Ranges, entry{First: first, Owner: takers[i], Token: p.next.Generation})
 	}
 	for _, place := range p.places {
-		p.next.Ranges[p.next.at(place.First)].Objects += place.Objects
+		p.next.Ranges[p.next.indexOf(place.First)].Objects += place.Objects
 	}
 	p.changed = true
 }

@@ -39,13 +39,13 @@ func (g *group) count(r shard.Range) int {
 }
 
 func (g *group) load(member string) (objects int) {
-	for _, r := range g.table.of(member) {
+	for _, r := range g.table.ownedBy(member) {
 		objects += g.count(r.Range)
 	}
 	return objects
 }
 
-func (g *group) report(member string) []piece { return survey(g.table.of(member), g.hashes) }
+func (g *group) report(member string) []piece { return survey(g.table.ownedBy(member), g.hashes) }
 
 func (g *group) join() {
 	g.members = append(g.members, fmt.Sprint("m", g.joined))
@@ -69,7 +69,7 @@ func (g *group) crash() int {
 func (g *group) leave() int {
 	member := g.remove()
 	had := g.load(member)
-	g.become(g.table.released(member, g.report(member)))
+	g.become(g.table.withFreed(member, g.report(member)))
 	return had
 }
 
@@ -83,10 +83,10 @@ func (g *group) become(next table) {
 	}
 	was, is := 0, 0
 	for place := range eachPlace(g.objects) {
-		for g.table.span(was).Last < place[0] {
+		for g.table.rangeAt(was).Last < place[0] {
 			was++
 		}
-		for next.span(is).Last < place[0] {
+		for next.rangeAt(is).Last < place[0] {
 			is++
 		}
 		before, after := g.table.Ranges[was], next.Ranges[is]
@@ -133,20 +133,20 @@ func (g *group) balance() (rounds int) {
 
 // obey hands over what a member is asked for.
 func (g *group) obey(member string) {
-	i, asked := g.table.asked(member)
+	i, asked := g.table.requestedFrom(member)
 	if !asked {
 		return
 	}
-	span := g.table.span(i)
+	span := g.table.rangeAt(i)
 	hashes, _ := g.hashes(span)
-	part, objects, ok := g.table.part(i, hashes, g.load(member)/2)
+	part, objects, ok := g.table.choosePart(i, hashes, g.load(member)/2)
 	if !ok {
 		g.t.Errorf("%s refuses %+v", member, g.table.Ranges[i])
-		g.become(g.table.kept(span.First, len(hashes)))
+		g.become(g.table.withoutRequest(span.First, len(hashes)))
 	} else {
-		g.become(g.table.give(part, g.table.Ranges[i].To, objects))
+		g.become(g.table.reassign(part, g.table.Ranges[i].To, objects))
 	}
-	if _, twice := g.table.asked(member); twice {
+	if _, twice := g.table.requestedFrom(member); twice {
 		g.t.Errorf("%s is asked for two things at once", member)
 	}
 }
@@ -157,9 +157,9 @@ func (g *group) check() (most int) {
 	loads := map[string][][]uint64{}
 	for i, e := range g.table.Ranges {
 		if !slices.Contains(g.members, e.Owner) {
-			g.t.Fatalf("%s belongs to %q", g.table.span(i), e.Owner)
+			g.t.Fatalf("%s belongs to %q", g.table.rangeAt(i), e.Owner)
 		}
-		hashes, _ := g.hashes(g.table.span(i))
+		hashes, _ := g.hashes(g.table.rangeAt(i))
 		loads[e.Owner] = append(loads[e.Owner], hashes)
 	}
 	mean := float64(len(g.objects)) / float64(len(g.members))

@@ -164,16 +164,16 @@ func parseReport(text string) (report, error) {
 	p := &parser{rest: text}
 	var r report
 	r.Field, r.Kinds = p.header()
-	p.key("table")
+	p.nextLineOf("table")
 	if uid := p.word(); uid != nobody {
 		r.Table = types.UID(uid)
 	}
-	p.end()
-	for p.next() {
+	p.expectEnd()
+	for p.nextLine() {
 		if len(r.Pieces) == 0 && !r.Leaving && p.words[0] == "leaving" {
 			r.Leaving = true
-			p.want("leaving")
-			p.end()
+			p.expectWord("leaving")
+			p.expectEnd()
 			continue
 		}
 		c := piece{First: p.hash(), Objects: -1}
@@ -181,14 +181,14 @@ func parseReport(text string) (report, error) {
 			p.fail("%016x isn't after the piece before it", c.First)
 		}
 		if len(p.words) > 0 && p.words[0] == nobody {
-			p.want(nobody)
+			p.expectWord(nobody)
 		} else {
-			p.want("objects")
+			p.expectWord("objects")
 			c.Objects = int(p.number())
-			p.want("places")
+			p.expectWord("places")
 			c.Places = int(p.number())
 		}
-		p.end()
+		p.expectEnd()
 		r.Pieces = append(r.Pieces, c)
 	}
 	return r, p.err

@@ -153,7 +153,7 @@ func TestTokensGrow(t *testing.T) {
 
 func (m *model) tokenOf(hash uint64) int64 {
 	t, _ := m.server.table("bakers")
-	return t.Ranges[t.at(hash)].Token
+	return t.Ranges[t.indexOf(hash)].Token
 }
 
 // ask writes a request for a range into the table.

@@ -150,7 +150,7 @@ func (m *Member) confirm(ctx context.Context) error {
 		return err
 	}
 	m.applyTable(v)
-	if anew, named := v.renewed(m.config.Identity); named > 0 {
+	if anew, named := v.withNewTokens(m.config.Identity); named > 0 {
 		if v, err = m.leases.write(ctx, v, anew); err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (m *Member) watchTable(ctx context.Context) error {
 		return err
 	}
 	m.applyTable(v)
-	options := m.leases.table()
+	options := m.leases.tableOptions()
 	options.ResourceVersion = since
 	events, err := m.config.Leases.Watch(ctx, options)
 	if err != nil {
@@ -280,7 +280,7 @@ func (m *Member) leaveGroup(ctx context.Context, endRenewals func()) error {
 			m.config.Identity, m.lastly(renewing))
 	}
 	err := m.rewrite(limited, func(t table) (table, error) {
-		owned := t.of(m.config.Identity)
+		owned := t.ownedBy(m.config.Identity)
 		if len(owned) == 0 {
 			return t, errNothingLeft
 		}
@@ -288,7 +288,7 @@ func (m *Member) leaveGroup(ctx context.Context, endRenewals func()) error {
 		if t.size() < maxTable/2 {
 			counted = survey(owned, m.config.Hashes)
 		}
-		return t.released(m.config.Identity, counted), nil
+		return t.withFreed(m.config.Identity, counted), nil
 	})
 	if err != nil && !errors.Is(err, errNothingLeft) && !apierrors.IsNotFound(err) &&
 		!errors.Is(err, errProtocol) {

@@ -62,10 +62,10 @@ func (m *Member) Status() Status {
 	for i, e := range m.current.Ranges {
 		switch {
 		case e.Owner == "":
-			s.Unowned = append(s.Unowned, m.current.span(i))
+			s.Unowned = append(s.Unowned, m.current.rangeAt(i))
 			s.UnownedObjects += e.Objects
 		case e.Owner == m.config.Identity && e.To != "":
-			s.Giving = append(s.Giving, m.current.span(i))
+			s.Giving = append(s.Giving, m.current.rangeAt(i))
 		}
 		owners[e.Owner] = true
 	}

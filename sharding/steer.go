@@ -33,7 +33,7 @@ func steerTable(
 // steered returns the table after one step, and whether it differs.
 func (t table) steered(r shard.Range, to string, isOut func(string) bool) (table, bool) {
 	for i, e := range t.Ranges {
-		span := t.span(i)
+		span := t.rangeAt(i)
 		if !overlap(span, r) {
 			continue
 		}
@@ -41,25 +41,25 @@ func (t table) steered(r shard.Range, to string, isOut func(string) bool) (table
 		switch {
 		case e.Owner == to && e.To == "":
 		case e.Owner == to:
-			return t.kept(span.First, e.Objects), true
+			return t.withoutRequest(span.First, e.Objects), true
 		case e.Owner == "" || isOut(e.Owner):
-			return t.give(part, to, 0), true
+			return t.reassign(part, to, 0), true
 		case e.To != to || part != span:
-			return t.ask(part, to), true
+			return t.withRequest(part, to), true
 		}
 	}
 	return t, false
 }
 
-// ask returns the table in which the owner of a part of one entry is asked to hand that part over to a
-// member. The rest of the entry is no longer requested.
-func (t table) ask(part shard.Range, to string) table {
-	t = t.next()
-	i := t.at(part.First)
+// withRequest returns the table in which the owner of a part of one entry is asked to hand that part over to
+// a member. The rest of the entry is no longer requested.
+func (t table) withRequest(part shard.Range, to string) table {
+	t = t.nextGeneration()
+	i := t.indexOf(part.First)
 	rest := t.Ranges[i]
 	rest.To, rest.Part = "", 0
 	asked := rest
 	asked.To = to
-	t.cut(i, part, asked, rest)
+	t.replacePart(i, part, asked, rest)
 	return t
 }

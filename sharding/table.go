@@ -63,7 +63,7 @@ func (t table) check() error {
 		return errors.New("the first range doesn't begin at 0")
 	}
 	for i, e := range t.Ranges {
-		span := t.span(i)
+		span := t.rangeAt(i)
 		switch {
 		case i > 0 && e.First <= t.Ranges[i-1].First:
 			return fmt.Errorf("range %016x isn't after the one before it", e.First)
@@ -92,8 +92,8 @@ func (t table) untouched() bool {
 	return !slices.ContainsFunc(t.Ranges, func(e entry) bool { return e.Token > 0 })
 }
 
-// span returns the range of entry i.
-func (t table) span(i int) shard.Range {
+// rangeAt returns the range of entry i.
+func (t table) rangeAt(i int) shard.Range {
 	last := uint64(lastHash)
 	if i+1 < len(t.Ranges) {
 		last = t.Ranges[i+1].First - 1
@@ -101,8 +101,8 @@ func (t table) span(i int) shard.Range {
 	return shard.Range{First: t.Ranges[i].First, Last: last}
 }
 
-// at returns the index of the entry of a hash.
-func (t table) at(hash uint64) int {
+// indexOf returns the index of the entry of a hash.
+func (t table) indexOf(hash uint64) int {
 	i, found := slices.BinarySearchFunc(t.Ranges, hash,
 		func(e entry, hash uint64) int { return cmp.Compare(e.First, hash) })
 	if !found {
@@ -111,11 +111,11 @@ func (t table) at(hash uint64) int {
 	return i
 }
 
-// of returns the ranges of an owner.
-func (t table) of(owner string) (ranges []Owned) {
+// ownedBy returns the ranges of an owner.
+func (t table) ownedBy(owner string) (ranges []Owned) {
 	for i, e := range t.Ranges {
 		if e.Owner == owner {
-			ranges = append(ranges, Owned{t.span(i), e.Token})
+			ranges = append(ranges, Owned{t.rangeAt(i), e.Token})
 		}
 	}
 	return ranges
@@ -130,27 +130,28 @@ func rangesOf(owned []Owned) shard.Ranges {
 	return shard.Join(ranges...)
 }
 
-// next returns a copy of the table in the next generation.
-func (t table) next() table {
+// nextGeneration returns a copy of the table in the next generation.
+func (t table) nextGeneration() table {
 	t.Generation++
 	t.Ranges = slices.Clone(t.Ranges)
 	return t
 }
 
-// give returns the table in which a part of one entry belongs to another member, or to nobody. The rest of
-// the entry is no longer requested.
-func (t table) give(part shard.Range, to string, objects int) table {
-	t = t.next()
-	i := t.at(part.First)
+// reassign returns the table in which a part of one entry belongs to another member, or to nobody. The rest
+// of the entry is no longer requested.
+func (t table) reassign(part shard.Range, to string, objects int) table {
+	t = t.nextGeneration()
+	i := t.indexOf(part.First)
 	rest := t.Ranges[i]
 	rest.To, rest.Part, rest.Objects = "", 0, max(rest.Objects-objects, 0)
-	t.cut(i, part, entry{Owner: to, Token: t.Generation, Objects: objects}, rest)
+	t.replacePart(i, part, entry{Owner: to, Token: t.Generation, Objects: objects}, rest)
 	return t.merged()
 }
 
-// cut replaces a part of entry i by inner. What is left of the entry, on one side or both, becomes rest.
-func (t *table) cut(i int, part shard.Range, inner, rest entry) {
-	whole := t.span(i)
+// replacePart replaces a part of entry i by inner. What is left of the entry, on one side or both, becomes
+// rest.
+func (t *table) replacePart(i int, part shard.Range, inner, rest entry) {
+	whole := t.rangeAt(i)
 	inner.First, rest.First = part.First, whole.First
 	pieces := []entry{inner}
 	if whole.First < part.First {
@@ -164,18 +165,18 @@ func (t *table) cut(i int, part shard.Range, inner, rest entry) {
 	t.Ranges = slices.Replace(t.Ranges, i, i+1, pieces...)
 }
 
-// kept returns the table in which the entry of a hash is no longer requested.
-func (t table) kept(hash uint64, objects int) table {
-	t = t.next()
-	e := &t.Ranges[t.at(hash)]
+// withoutRequest returns the table in which the entry of a hash is no longer requested.
+func (t table) withoutRequest(hash uint64, objects int) table {
+	t = t.nextGeneration()
+	e := &t.Ranges[t.indexOf(hash)]
 	e.To, e.Part, e.Objects = "", 0, objects
 	return t.merged()
 }
 
-// renewed returns the table in which a member's own ranges have new tokens and aren't requested, and how many
-// these are.
-func (t table) renewed(owner string) (table, int) {
-	t = t.next()
+// withNewTokens returns the table in which a member's own ranges have new tokens and aren't requested, and
+// how many these are.
+func (t table) withNewTokens(owner string) (table, int) {
+	t = t.nextGeneration()
 	count := 0
 	for i := range t.Ranges {
 		if e := &t.Ranges[i]; e.Owner == owner {
@@ -186,10 +187,10 @@ func (t table) renewed(owner string) (table, int) {
 	return t.merged(), count
 }
 
-// released returns the table in which the ranges of an owner are free, split into the pieces that it counted,
-// so that several members can get them.
-func (t table) released(owner string, counted []piece) table {
-	t = t.next()
+// withFreed returns the table in which the ranges of an owner are free, split into the pieces that it
+// counted, so that several members can get them.
+func (t table) withFreed(owner string, counted []piece) table {
+	t = t.nextGeneration()
 	var ranges []entry
 	for i, e := range t.Ranges {
 		if e.Owner != owner {
@@ -197,14 +198,14 @@ func (t table) released(owner string, counted []piece) table {
 			continue
 		}
 		e = entry{First: e.First, Token: t.Generation, Objects: e.Objects}
-		ranges = append(ranges, e.split(within(counted, t.span(i)))...)
+		ranges = append(ranges, e.split(within(counted, t.rangeAt(i)))...)
 	}
 	t.Ranges = ranges
 	return t
 }
 
-// heir returns the member that will own the range once it has been handed over as requested.
-func (e entry) heir() string {
+// nextOwner returns the member that will own the range once it has been handed over as requested.
+func (e entry) nextOwner() string {
 	if e.To != "" && e.Part == 0 {
 		return e.To
 	}

@@ -68,7 +68,7 @@ func TestTableIsText(t *testing.T) {
 	if want := (entry{1 << 62, "baker-b-9wq4d", 17, 80, "baker-c-m2bnt", 30}); table.Ranges[1] != want {
 		t.Errorf("%+v, want %+v", table.Ranges[1], want)
 	}
-	if span := table.span(1); span != (shard.Range{First: 1 << 62, Last: 1<<63 - 1}) {
+	if span := table.rangeAt(1); span != (shard.Range{First: 1 << 62, Last: 1<<63 - 1}) {
 		t.Errorf("the second range is %s", span)
 	}
 }
@@ -121,8 +121,8 @@ func FuzzTable(f *testing.F) {
 			t.Errorf("%v: %+v became %+v", err, table, back)
 		}
 		for i := range table.Ranges {
-			span := table.span(i)
-			if span.First > span.Last || table.at(span.First) != i || table.at(span.Last) != i {
+			span := table.rangeAt(i)
+			if span.First > span.Last || table.indexOf(span.First) != i || table.indexOf(span.Last) != i {
 				t.Errorf("range %d is %s", i, span)
 			}
 		}

@@ -63,27 +63,27 @@ func parseTable(text string) (table, error) {
 	p := &parser{rest: text}
 	var t table
 	t.Field, t.Kinds = p.header()
-	p.key("generation")
+	p.nextLineOf("generation")
 	t.Generation = p.number()
-	p.end()
-	for p.next() {
+	p.expectEnd()
+	for p.nextLine() {
 		e := entry{First: p.hash(), Owner: p.word()}
 		if e.Owner == nobody {
 			e.Owner = ""
 		}
-		p.want("token")
+		p.expectWord("token")
 		e.Token = p.number()
-		p.want("objects")
+		p.expectWord("objects")
 		e.Objects = int(p.number())
 		if len(p.words) > 0 {
-			p.want("to")
+			p.expectWord("to")
 			e.To = p.word()
 		}
 		if len(p.words) > 0 {
-			p.want("part")
+			p.expectWord("part")
 			e.Part = int(p.number())
 		}
-		p.end()
+		p.expectEnd()
 		t.Ranges = append(t.Ranges, e)
 	}
 	if p.err != nil {
@@ -106,8 +106,8 @@ func (p *parser) fail(format string, args ...any) {
 	}
 }
 
-// next goes to the next line, if there is one.
-func (p *parser) next() bool {
+// nextLine goes to the next line, if there is one.
+func (p *parser) nextLine() bool {
 	if p.err != nil || p.rest == "" {
 		return false
 	}
@@ -129,14 +129,14 @@ func (p *parser) word() string {
 	return word
 }
 
-func (p *parser) want(key string) {
+func (p *parser) expectWord(key string) {
 	if word := p.word(); p.err == nil && word != key {
 		p.fail("%q stands where %q should", word, key)
 	}
 }
 
-// end expects the end of the line.
-func (p *parser) end() {
+// expectEnd expects the end of the line.
+func (p *parser) expectEnd() {
 	if len(p.words) > 0 {
 		p.fail("%q is too much", strings.Join(p.words, " "))
 	}
@@ -162,28 +162,28 @@ func (p *parser) hash() uint64 {
 	return n
 }
 
-// key goes to the next line, which has to begin with key.
-func (p *parser) key(key string) {
-	if !p.next() {
+// nextLineOf goes to the next line, which has to begin with key.
+func (p *parser) nextLineOf(key string) {
+	if !p.nextLine() {
 		p.line++
 		p.fail("%q is missing", key)
 	}
-	p.want(key)
+	p.expectWord(key)
 }
 
 // errProtocol is the error of a text of another protocol.
 var errProtocol = errors.New("another protocol")
 
 func (p *parser) header() (field shard.Field, kinds []string) {
-	p.key("protocol")
+	p.nextLineOf("protocol")
 	if n := p.number(); p.err == nil && n != protocol {
 		p.err = fmt.Errorf("protocol %d, this program knows %d: %w", n, protocol, errProtocol)
 	}
-	p.end()
-	p.key("field")
+	p.expectEnd()
+	p.nextLineOf("field")
 	field = shard.Field(p.word())
-	p.end()
-	p.key("kinds")
+	p.expectEnd()
+	p.nextLineOf("kinds")
 	for p.err == nil && (len(p.words) > 0 || len(kinds) == 0) {
 		kinds = append(kinds, p.word())
 	}

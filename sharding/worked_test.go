@@ -91,7 +91,7 @@ func (p *pair) unblock(refusal error) {
 // owns reports whether the table assigns a range to a member.
 func (p *pair) owns(r *replica, span shard.Range) bool {
 	t, _ := p.server.table("bakers")
-	return rangesOf(t.of(r.Identity())).Covers(shard.Join(span))
+	return rangesOf(t.ownedBy(r.Identity())).Covers(shard.Join(span))
 }
 
 // give requests a range for a member, and returns how long it takes until the member has it.
@@ -170,8 +170,8 @@ func TestFirstRangeIsWorkedOn(t *testing.T) {
 			p.block(nil)
 			var part shard.Range
 			p.change(func(t table) table {
-				part = t.span(0) // the third may have divided its range when it left
-				return t.give(part, p.second.Identity(), 0).ask(part, p.first.Identity())
+				part = t.rangeAt(0) // the third may have divided its range when it left
+				return t.reassign(part, p.second.Identity(), 0).withRequest(part, p.first.Identity())
 			})
 			bubble.Advance(30 * time.Second)
 			if !p.owns(p.second, part) {
