@@ -39,15 +39,15 @@ func (m *Member) balance(ctx context.Context) {
 	}
 	defer b.counting.Wait()
 	for {
-		m.tried(ctx, observing, b.watch(ctx))
+		m.tried(ctx, observing, b.watchLeases(ctx))
 		if !m.pause(ctx, m.config.RetryPeriod) {
 			return
 		}
 	}
 }
 
-// watch follows the Leases of the group until the watch ends.
-func (b *balancer) watch(ctx context.Context) error {
+// watchLeases follows the Leases of the group until the watch ends.
+func (b *balancer) watchLeases(ctx context.Context) error {
 	m := b.member
 	list, err := m.leases.list(ctx)
 	if err != nil {
@@ -57,11 +57,11 @@ func (b *balancer) watch(ctx context.Context) error {
 	b.current = nil
 	for i := range list.Items {
 		listed[list.Items[i].Name] = true
-		b.see(ctx, &list.Items[i])
+		b.recordLease(ctx, &list.Items[i])
 	}
 	for identity := range b.observer.members {
 		if !listed[m.leases.memberName(identity)] {
-			b.observer.leave(identity)
+			b.observer.recordDeletion(identity)
 		}
 	}
 	b.decide(ctx)
@@ -79,7 +79,7 @@ func (b *balancer) watch(ctx context.Context) error {
 			if !open {
 				return nil
 			}
-			if err := b.follow(ctx, event); err != nil {
+			if err := b.handleEvent(ctx, event); err != nil {
 				return err
 			}
 			m.tried(ctx, observing, nil)
@@ -91,28 +91,28 @@ func (b *balancer) watch(ctx context.Context) error {
 	}
 }
 
-// follow records an event, and calls decide if it may matter.
-func (b *balancer) follow(ctx context.Context, event watch.Event) error {
+// handleEvent records an event, and calls decide if it may matter.
+func (b *balancer) handleEvent(ctx context.Context, event watch.Event) error {
 	lease, ok := event.Object.(*coordinationv1.Lease)
 	if !ok {
 		return apierrors.FromObject(event.Object)
 	}
 	switch isTable := lease.Name == b.member.config.Group; {
 	case event.Type != watch.Deleted:
-		b.see(ctx, lease)
-		if isTable || lease.Name == b.member.leases.memberName(b.member.config.Identity) || b.leaves(lease) {
+		b.recordLease(ctx, lease)
+		if isTable || lease.Name == b.member.leases.memberName(b.member.config.Identity) || b.isLeaving(lease) {
 			b.decide(ctx)
 		}
 	case isTable:
 		b.current = nil
 	case lease.Spec.HolderIdentity != nil:
-		b.observer.leave(*lease.Spec.HolderIdentity)
+		b.observer.recordDeletion(*lease.Spec.HolderIdentity)
 	}
 	return nil
 }
 
-// leaves reports whether a Lease is that of a leaving member, which must be given nothing more.
-func (b *balancer) leaves(lease *coordinationv1.Lease) bool {
+// isLeaving reports whether a Lease is that of a leaving member, which must be given nothing more.
+func (b *balancer) isLeaving(lease *coordinationv1.Lease) bool {
 	if lease.Spec.HolderIdentity == nil {
 		return false
 	}
@@ -120,40 +120,40 @@ func (b *balancer) leaves(lease *coordinationv1.Lease) bool {
 	return o != nil && o.report.Leaving
 }
 
-// see records a Lease that came in.
-func (b *balancer) see(ctx context.Context, lease *coordinationv1.Lease) {
+// recordLease records a Lease that came in.
+func (b *balancer) recordLease(ctx context.Context, lease *coordinationv1.Lease) {
 	if lease.Name == b.member.config.Group {
 		v, err := versionOf(lease)
 		switch {
 		case err != nil:
-			b.tellUnread(ctx, lease, tableAnnotation, err)
+			b.logUnread(ctx, lease, tableAnnotation, err)
 			b.current = nil
 		case b.current == nil || v.newer(b.current):
 			b.current = v
 		}
 		return
 	}
-	b.seeMember(ctx, lease)
+	b.recordMemberLease(ctx, lease)
 }
 
-func (b *balancer) seeMember(ctx context.Context, lease *coordinationv1.Lease) {
+func (b *balancer) recordMemberLease(ctx context.Context, lease *coordinationv1.Lease) {
 	text, ok := lease.Annotations[memberAnnotation]
 	if !ok || lease.Spec.HolderIdentity == nil {
 		return
 	}
 	r, err := parseReport(text)
 	if err != nil && !errors.Is(err, errProtocol) {
-		b.tellUnread(ctx, lease, memberAnnotation, err)
+		b.logUnread(ctx, lease, memberAnnotation, err)
 	}
-	b.observer.see(*lease.Spec.HolderIdentity, lease, r, b.member.config.clock.now())
+	b.observer.observeLease(*lease.Spec.HolderIdentity, lease, r, b.member.config.clock.now())
 }
 
-// tellUnread logs that a Lease's text can't be parsed, once for each text.
-func (b *balancer) tellUnread(
+// logUnread logs that a Lease's text can't be parsed, once for each text.
+func (b *balancer) logUnread(
 	ctx context.Context, lease *coordinationv1.Lease, annotation string, err error,
 ) {
 	text := lease.Annotations[annotation]
-	if last, told := b.unread[lease.Name]; told && last == text {
+	if last, logged := b.unread[lease.Name]; logged && last == text {
 		return
 	}
 	b.unread[lease.Name] = text
@@ -172,8 +172,8 @@ func (b *balancer) decide(ctx context.Context) {
 	case b.census == nil:
 		b.takeCensus(ctx)
 	}
-	b.forget(ctx)
-	s, next, changes := b.next()
+	b.deleteAbandoned(ctx)
+	s, next, changes := b.nextTable()
 	if !changes {
 		return
 	}
@@ -181,11 +181,11 @@ func (b *balancer) decide(ctx context.Context) {
 		// The next table could take ranges from a member that acts, if the observation were wrong. The current
 		// one was read before the Leases are read here. So if a member that seems dead renews after that, it
 		// writes the table before it acts, and the write below fails.
-		if err := b.look(ctx); err != nil {
+		if err := b.rereadMembers(ctx); err != nil {
 			b.member.tried(ctx, observing, err)
 			return
 		}
-		if s, next, changes = b.next(); !changes {
+		if s, next, changes = b.nextTable(); !changes {
 			return
 		}
 	}
@@ -202,23 +202,24 @@ func (b *balancer) decide(ctx context.Context) {
 	b.member.applyTable(written)
 }
 
-// next returns the situation, the table that it calls for, and whether that differs from the current one.
-func (b *balancer) next() (s situation, next table, changes bool) {
+// nextTable returns the situation, the table that it calls for, and whether that differs from the current
+// one.
+func (b *balancer) nextTable() (s situation, next table, changes bool) {
 	s, ready := b.situation()
 	if ready {
-		next, changes = s.plan()
+		next, changes = s.planTable()
 	}
 	return s, next, changes
 }
 
-// look reads the members' Leases again, but not the table.
-func (b *balancer) look(ctx context.Context) error {
+// rereadMembers reads the members' Leases again, but not the table.
+func (b *balancer) rereadMembers(ctx context.Context) error {
 	list, err := b.member.leases.list(ctx)
 	if err != nil {
 		return err
 	}
 	for i := range list.Items {
-		b.seeMember(ctx, &list.Items[i])
+		b.recordMemberLease(ctx, &list.Items[i])
 	}
 	return nil
 }
@@ -238,7 +239,7 @@ func (b *balancer) situation() (s situation, ready bool) {
 	for _, e := range current.Ranges {
 		if e.Owner != "" {
 			owners[e.Owner] = true
-			b.observer.miss(e.Owner, now)
+			b.observer.recordMissing(e.Owner, now)
 		}
 	}
 	newcomers, waited, actors, untouched, unsure := 0, false, false, current.untouched(), false
@@ -282,8 +283,8 @@ func (b *balancer) situation() (s situation, ready bool) {
 	return s, actors || len(s.live) >= config.MinMembers || now.Sub(b.began) >= config.MinMembersWait
 }
 
-// forget deletes the Leases of members that are long gone.
-func (b *balancer) forget(ctx context.Context) {
+// deleteAbandoned deletes the Leases of members that are long gone.
+func (b *balancer) deleteAbandoned(ctx context.Context) {
 	for identity, o := range b.observer.members {
 		lasts := max(b.member.config.LeaseDuration, o.duration())
 		if o.unchanged < abandoned*lasts || len(b.current.ownedBy(identity)) > 0 {

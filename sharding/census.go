@@ -72,7 +72,7 @@ func cuts(places []piece, n int) []uint64 {
 			firsts = append(firsts, uint64(i)*width)
 		}
 	}
-	left, objects := sum(places), 0
+	left, objects := sumObjects(places), 0
 	for i, p := range places {
 		// Each of the ranges that aren't full yet is to have their mean.
 		ranges := n - len(firsts) + 1

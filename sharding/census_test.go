@@ -31,7 +31,7 @@ func firstTable(t *testing.T, places []piece, members int) table {
 	for n := range members {
 		s.live[fmt.Sprint("m", n)] = true
 	}
-	first, changed := s.plan()
+	first, changed := s.planTable()
 	if err := first.check(); err != nil || !changed {
 		t.Fatalf("a first table was made: %t, %v", changed, err)
 	}
@@ -105,7 +105,7 @@ func TestFirstDivision(t *testing.T) {
 			t.Fatalf("%d members of %v: %v", members, census, loads)
 		}
 		for i, e := range first.Ranges {
-			if got := sum(inside(census, first.rangeAt(i))); e.Objects != got {
+			if got := sumObjects(inside(census, first.rangeAt(i))); e.Objects != got {
 				t.Fatalf("the table says that %s has %d objects, it has %d", first.rangeAt(i), e.Objects, got)
 			}
 		}

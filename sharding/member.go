@@ -282,12 +282,12 @@ const recount = 30 * time.Second
 func (m *Member) updateCounted(owned []Owned) {
 	now := m.config.clock.now()
 	same := slices.Equal(owned, m.countedRanges)
-	whole := !slices.ContainsFunc(owned, func(o Owned) bool { return within(m.counted, o.Range) == nil })
+	whole := !slices.ContainsFunc(owned, func(o Owned) bool { return piecesWithin(m.counted, o.Range) == nil })
 	if same && whole && now.Sub(m.countedAt) < recount {
 		return
 	}
-	counted := survey(owned, m.config.Hashes)
-	before, after := sum(m.counted), sum(counted)
+	counted := divideIntoPieces(owned, m.config.Hashes)
+	before, after := sumObjects(m.counted), sumObjects(counted)
 	if !same || !whole || max(before-after, after-before)*10 >= max(before, 1) {
 		m.counted = counted
 	}

@@ -53,8 +53,8 @@ func newObserver(self string, longest time.Duration) *observer {
 	return &observer{self: self, longest: longest, members: map[string]*observed{}}
 }
 
-// see records a member's Lease that came in.
-func (o *observer) see(identity string, lease *coordinationv1.Lease, r report, now time.Time) {
+// observeLease records a member's Lease that came in.
+func (o *observer) observeLease(identity string, lease *coordinationv1.Lease, r report, now time.Time) {
 	m := o.members[identity]
 	isNew := m == nil
 	if isNew {
@@ -67,13 +67,13 @@ func (o *observer) see(identity string, lease *coordinationv1.Lease, r report, n
 	m.lease, m.report, m.gone = lease, r, false
 	m.unchanged, m.changed = 0, now
 	if identity == o.self {
-		o.count(now)
+		o.countTime(now)
 	}
 	m.renews = !isNew || o.reading > 0 || identity == o.self
 }
 
-// count adds the time since the last own renewal came in.
-func (o *observer) count(now time.Time) {
+// countTime adds the time since the last own renewal came in.
+func (o *observer) countTime(now time.Time) {
 	passed := now.Sub(o.seen)
 	if passed > o.longest {
 		o.reading = 0
@@ -93,15 +93,15 @@ func (o *observer) count(now time.Time) {
 	o.seen = now
 }
 
-// leave records that a member's Lease was deleted.
-func (o *observer) leave(identity string) {
+// recordDeletion records that a member's Lease was deleted.
+func (o *observer) recordDeletion(identity string) {
 	if m := o.members[identity]; m != nil {
 		m.gone = true
 	}
 }
 
-// miss records an owner whose Lease has never come in.
-func (o *observer) miss(identity string, now time.Time) {
+// recordMissing records an owner whose Lease has never come in.
+func (o *observer) recordMissing(identity string, now time.Time) {
 	if o.members[identity] == nil {
 		o.members[identity] = &observed{first: now, changed: now, gone: true}
 	}

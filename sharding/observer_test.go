@@ -15,7 +15,7 @@ func TestObserver(t *testing.T) {
 	see := func(who string, second float64) {
 		version++
 		lease := leaseOf(fmt.Sprint(version))
-		o.see(who, lease, report{}, start.Add(time.Duration(second*float64(time.Second))))
+		o.observeLease(who, lease, report{}, start.Add(time.Duration(second*float64(time.Second))))
 	}
 	silence := func(want float64) {
 		t.Helper()
@@ -30,7 +30,7 @@ func TestObserver(t *testing.T) {
 	silence(1)
 	see("me", 4)
 	silence(3)
-	o.leave("other") // a deleted Lease hasn't run out
+	o.recordDeletion("other") // a deleted Lease hasn't run out
 	see("me", 6)
 	silence(5)
 	see("me", 10.5) // for longer than 4 s nothing was read
@@ -39,7 +39,7 @@ func TestObserver(t *testing.T) {
 	silence(1.5)
 	see("other", 13)
 	silence(0)
-	o.miss("third", start.Add(13*time.Second))
+	o.recordMissing("third", start.Add(13*time.Second))
 	see("me", 14)
 	silence(1)
 	if got := o.members["third"].unchanged; got != time.Second {

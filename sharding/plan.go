@@ -43,9 +43,9 @@ type plan struct {
 	// loads are the objects, ranges the numbers of ranges of each live member, as if everything requested had
 	// moved.
 	loads, ranges map[string]int
-	// asked are the members that are asked to hand something over, stuck those that nothing more can be moved
-	// from or to.
-	asked, stuck map[string]bool
+	// requested are the members that are asked to hand something over, stuck those that nothing more can be
+	// moved from or to.
+	requested, stuck map[string]bool
 }
 
 // lost returns the members whose ranges the balancer takes, because their Leases have run out.
@@ -58,26 +58,26 @@ func (s situation) lost() (members []string) {
 	return members
 }
 
-// plan returns the next table, and whether it differs. Ranges that are free, or whose owners are dead, go to
-// neighbours with room, or to the members with the fewest objects. Then members with too many objects are
-// asked to hand some over, and others to hand some over to members with too few.
-func (s situation) plan() (table, bool) {
+// planTable returns the next table, and whether it differs. Ranges that are free, or whose owners are dead,
+// go to neighbours with room, or to the members with the fewest objects. Then members with too many objects
+// are asked to hand some over, and others to hand some over to members with too few.
+func (s situation) planTable() (table, bool) {
 	p := &plan{
 		situation: s, next: s.table.nextGeneration(), members: slices.Sorted(maps.Keys(s.live)),
 		loads: map[string]int{}, ranges: map[string]int{},
-		asked: map[string]bool{}, stuck: map[string]bool{},
+		requested: map[string]bool{}, stuck: map[string]bool{},
 	}
 	if len(p.members) == 0 {
 		return s.table, false
 	}
-	p.withdraw()
-	p.count()
+	p.withdrawRequests()
+	p.countLoads()
 	if s.table.untouched() {
-		p.begin()
+		p.divideByCensus()
 	} else {
-		p.giveOrphans()
+		p.assignOrphans()
 		if s.settled {
-			p.level()
+			p.rebalance()
 		}
 	}
 	if !p.changed {
@@ -87,8 +87,8 @@ func (s situation) plan() (table, bool) {
 	return p.next, true
 }
 
-// withdraw takes back the requests for members that don't take part any more, or that may be dead.
-func (p *plan) withdraw() {
+// withdrawRequests takes back the requests for members that don't take part any more, or that may be dead.
+func (p *plan) withdrawRequests() {
 	for i := range p.next.Ranges {
 		if e := &p.next.Ranges[i]; e.To != "" && (!p.live[e.To] || p.silent[e.To]) {
 			e.To, e.Part, p.changed = "", 0, true
@@ -96,36 +96,36 @@ func (p *plan) withdraw() {
 	}
 }
 
-// count computes the load and the number of ranges of each live member, and the mean load.
-func (p *plan) count() {
+// countLoads computes the load and the number of ranges of each live member, and the mean load.
+func (p *plan) countLoads() {
 	total := 0
 	for i, e := range p.next.Ranges {
 		objects := p.objects(p.next, i)
-		if orphan := p.orphan(e); orphan || p.live[e.Owner] {
+		if orphan := p.isOrphan(e); orphan || p.live[e.Owner] {
 			total += objects
 		}
 		switch {
-		case !p.live[e.Owner] || p.orphan(e):
+		case !p.live[e.Owner] || p.isOrphan(e):
 		case e.To == "":
-			p.give(e.Owner, objects)
+			p.addLoad(e.Owner, objects)
 		default:
 			part := objects
 			if e.Part > 0 {
 				part = min(part, e.Part)
-				p.give(e.Owner, objects-part)
+				p.addLoad(e.Owner, objects-part)
 			}
-			p.give(e.To, part)
-			p.asked[e.Owner] = true
+			p.addLoad(e.To, part)
+			p.requested[e.Owner] = true
 		}
 	}
 	p.mean = float64(total) / float64(len(p.members))
 }
 
-// orphan reports whether the balancer may assign a range.
-func (p *plan) orphan(e entry) bool { return e.Owner == "" || p.dead[e.Owner] }
+// isOrphan reports whether the balancer may assign a range.
+func (p *plan) isOrphan(e entry) bool { return e.Owner == "" || p.dead[e.Owner] }
 
-// give counts a range, with its objects, for a member.
-func (p *plan) give(to string, objects int) {
+// addLoad counts a range, with its objects, for a member.
+func (p *plan) addLoad(to string, objects int) {
 	p.loads[to] += objects
 	p.ranges[to]++
 }
@@ -133,7 +133,7 @@ func (p *plan) give(to string, objects int) {
 // pieces returns the pieces of entry i, or none if the owner didn't count them.
 func (s situation) pieces(t table, i int) []piece {
 	if owner := t.Ranges[i].Owner; owner != "" {
-		return within(s.counted[owner], t.rangeAt(i))
+		return piecesWithin(s.counted[owner], t.rangeAt(i))
 	}
 	return nil
 }
@@ -144,18 +144,18 @@ func (s situation) objects(t table, i int) int {
 	if pieces == nil {
 		return t.Ranges[i].Objects
 	}
-	return sum(pieces)
+	return sumObjects(pieces)
 }
 
-func sum(pieces []piece) (objects int) {
+func sumObjects(pieces []piece) (objects int) {
 	for _, p := range pieces {
 		objects += max(p.Objects, 0)
 	}
 	return objects
 }
 
-// begin divides all hashes by the census.
-func (p *plan) begin() {
+// divideByCensus divides all hashes by the census.
+func (p *plan) divideByCensus() {
 	takers := slices.DeleteFunc(slices.Clone(p.members), func(member string) bool { return p.silent[member] })
 	if len(takers) == 0 {
 		return
@@ -170,12 +170,12 @@ func (p *plan) begin() {
 	p.changed = true
 }
 
-// giveOrphans assigns the orphans, in pieces where these are known. Owners of neighbouring ranges come first,
-// because then there are no more ranges than before.
-func (p *plan) giveOrphans() {
+// assignOrphans assigns the orphans, in pieces where these are known. Owners of neighbouring ranges come
+// first, because then there are no more ranges than before.
+func (p *plan) assignOrphans() {
 	var ranges []entry
 	for i, e := range p.next.Ranges {
-		if p.orphan(e) {
+		if p.isOrphan(e) {
 			ranges = append(ranges, e.split(p.pieces(p.next, i))...)
 		} else {
 			ranges = append(ranges, e)
@@ -183,7 +183,7 @@ func (p *plan) giveOrphans() {
 	}
 	for first := 0; first < len(ranges); first++ {
 		after := first
-		for after < len(ranges) && p.orphan(ranges[after]) {
+		for after < len(ranges) && p.isOrphan(ranges[after]) {
 			after++
 		}
 		if after == first {
@@ -196,7 +196,7 @@ func (p *plan) giveOrphans() {
 		if after < len(ranges) {
 			right = ranges[after].Owner
 		}
-		p.divide(ranges[first:after], left, right)
+		p.assignAdjoining(ranges[first:after], left, right)
 		first = after - 1
 	}
 	if p.changed {
@@ -204,16 +204,16 @@ func (p *plan) giveOrphans() {
 	}
 }
 
-// divide assigns adjoining orphans to the owners on their left and right as long as these have room, and else
-// to the lightest member, which then is the owner on the left.
-func (p *plan) divide(orphans []entry, left, right string) {
+// assignAdjoining assigns adjoining orphans to the owners on their left and right as long as these have room,
+// and else to the lightest member, which then is the owner on the left.
+func (p *plan) assignAdjoining(orphans []entry, left, right string) {
 	for len(orphans) > 0 {
 		switch first, last := &orphans[0], &orphans[len(orphans)-1]; {
 		case p.hasRoom(left, first.Objects):
-			p.assign(first, left)
+			p.assignEntry(first, left)
 			orphans = orphans[1:]
 		case p.hasRoom(right, last.Objects):
-			p.assign(last, right)
+			p.assignEntry(last, right)
 			orphans = orphans[:len(orphans)-1]
 		default:
 			left = p.lightest(func(member string) bool {
@@ -221,7 +221,7 @@ func (p *plan) divide(orphans []entry, left, right string) {
 				return p.canTake(member) && p.ranges[member] < maxRanges && fits
 			})
 			if left != "" || first.Owner != "" { // without room anywhere, it becomes free
-				p.assign(first, left)
+				p.assignEntry(first, left)
 				p.ranges[left]++
 			}
 			orphans = orphans[1:]
@@ -245,7 +245,7 @@ func (p *plan) hasRoom(member string, objects int) bool {
 
 func (p *plan) canTake(member string) bool { return p.live[member] && !p.silent[member] }
 
-func (p *plan) assign(e *entry, to string) {
+func (p *plan) assignEntry(e *entry, to string) {
 	*e = entry{First: e.First, Owner: to, Token: p.next.Generation, Objects: e.Objects}
 	p.loads[to] += e.Objects
 	p.changed = true

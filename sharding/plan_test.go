@@ -45,7 +45,9 @@ func (g *group) load(member string) (objects int) {
 	return objects
 }
 
-func (g *group) report(member string) []piece { return survey(g.table.ownedBy(member), g.hashes) }
+func (g *group) report(member string) []piece {
+	return divideIntoPieces(g.table.ownedBy(member), g.hashes)
+}
 
 func (g *group) join() {
 	g.members = append(g.members, fmt.Sprint("m", g.joined))
@@ -120,7 +122,7 @@ func (g *group) balance() (rounds int) {
 		for member := range g.dead {
 			s.dead[member] = true
 		}
-		next, changes := s.plan()
+		next, changes := s.planTable()
 		if !changes {
 			return rounds
 		}

@@ -30,13 +30,14 @@ type piece struct {
 	Places int
 }
 
-// pieces is into how many pieces, with about the same number of objects, a member divides its ranges, so that
-// several members can get the ranges of one that crashed. A hash with more objects is a piece of its own.
-const pieces = 16
+// piecesPerMember is into how many pieces, with about the same number of objects, a member divides its
+// ranges, so that several members can get the ranges of one that crashed. A hash with more objects is a piece
+// of its own.
+const piecesPerMember = 16
 
-// survey divides a member's ranges into pieces. hashes returns the hashes of the objects in a range, as
-// [Config] has it.
-func survey(ranges []Owned, hashes func(shard.Range) ([]uint64, bool)) []piece {
+// divideIntoPieces divides a member's ranges into pieces. hashes returns the hashes of the objects in a
+// range, as [Config] has it.
+func divideIntoPieces(ranges []Owned, hashes func(shard.Range) ([]uint64, bool)) []piece {
 	total := 0
 	counted := make([][]uint64, len(ranges))
 	for i, r := range ranges {
@@ -47,7 +48,7 @@ func survey(ranges []Owned, hashes func(shard.Range) ([]uint64, bool)) []piece {
 			total += len(objects)
 		}
 	}
-	grain := max(total/pieces, 1)
+	grain := max(total/piecesPerMember, 1)
 	var found []piece
 	next := uint64(0) // where the last range ended
 	for i, r := range ranges {
@@ -92,9 +93,9 @@ func eachPlace(sorted []uint64) func(yield func([]uint64) bool) {
 	}
 }
 
-// within returns the pieces that exactly make up a range. There are none if the owner counted before it had
-// the range, or couldn't count.
-func within(pieces []piece, r shard.Range) []piece {
+// piecesWithin returns the pieces that exactly make up a range. There are none if the owner counted before it
+// had the range, or couldn't count.
+func piecesWithin(pieces []piece, r shard.Range) []piece {
 	first := slices.IndexFunc(pieces, func(p piece) bool { return p.First == r.First })
 	if first < 0 {
 		return nil

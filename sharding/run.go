@@ -286,7 +286,7 @@ func (m *Member) leaveGroup(ctx context.Context, endRenewals func()) error {
 		}
 		var counted []piece
 		if t.size() < maxTable/2 {
-			counted = survey(owned, m.config.Hashes)
+			counted = divideIntoPieces(owned, m.config.Hashes)
 		}
 		return t.withFreed(m.config.Identity, counted), nil
 	})

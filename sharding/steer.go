@@ -58,8 +58,8 @@ func (t table) withRequest(part shard.Range, to string) table {
 	i := t.indexOf(part.First)
 	rest := t.Ranges[i]
 	rest.To, rest.Part = "", 0
-	asked := rest
-	asked.To = to
-	t.replacePart(i, part, asked, rest)
+	requested := rest
+	requested.To = to
+	t.replacePart(i, part, requested, rest)
 	return t
 }

@@ -198,7 +198,7 @@ func (t table) withFreed(owner string, counted []piece) table {
 			continue
 		}
 		e = entry{First: e.First, Token: t.Generation, Objects: e.Objects}
-		ranges = append(ranges, e.split(within(counted, t.rangeAt(i)))...)
+		ranges = append(ranges, e.split(piecesWithin(counted, t.rangeAt(i)))...)
 	}
 	t.Ranges = ranges
 	return t
