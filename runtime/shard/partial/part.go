@@ -61,14 +61,14 @@ type selectable interface {
 // error is [informer.ErrUnsupportedInformer] if i is not an informer of this module.
 func Shard(i cache.SharedInformer, by shard.Field) (*Part, error) {
 	p := &Part{selection: selection{field: by}}
-	if err := p.join(i); err != nil {
+	if err := p.attach(i); err != nil {
 		return nil, fmt.Errorf("shard %T: %w", i, err)
 	}
 	return p, nil
 }
 
-// join makes p the part of an informer.
-func (p *Part) join(i cache.SharedInformer) (err error) {
+// attach makes p the part of an informer.
+func (p *Part) attach(i cache.SharedInformer) (err error) {
 	if shell.Innermost(i) == nil {
 		return errors.New("the informer is nil")
 	}

@@ -20,8 +20,8 @@ type feed struct {
 
 	// ranges only ever shrink.
 	ranges shard.Ranges
-	// floors are the versions, later than at, that the sink already shows of some of the ranges.
-	floors []floor
+	// watermarks are the versions, later than at, that the sink already shows of some of the ranges.
+	watermarks []watermark
 	// listing is set while a list is staged, listed once one was committed.
 	listing, listed bool
 	// since is the version of the last list. at is the version up to which the sink has received everything.
@@ -30,16 +30,16 @@ type feed struct {
 	request request
 }
 
-// floor means that the sink already shows some ranges at a version.
-type floor struct {
+// watermark means that the sink already shows some ranges at a version.
+type watermark struct {
 	ranges  shard.Ranges
 	version string
 }
 
-// sees records that an object has arrived, and reports whether it is in the feed's ranges. The caller holds
-// the group's mu.
+// sees records that an object has arrived, and reports whether it is in the feed's ranges. The
+// caller holds the group's mu.
 func (f *feed) sees(hash uint64) bool {
-	f.request.brought(hash, &f.group.filtering)
+	f.request.recordArrival(hash, &f.group.filtering)
 	return f.covers(hash)
 }
 
@@ -48,32 +48,32 @@ func (f *feed) covers(hash uint64) bool { return f.ranges.Contains(hash) }
 
 // lacks reports whether the sink doesn't show a change yet. The caller holds the group's mu.
 func (f *feed) lacks(hash uint64, version string) bool {
-	for _, floor := range f.floors {
+	for _, mark := range f.watermarks {
 		// An object without a version may be newer.
-		if floor.ranges.Contains(hash) && version != "" && !isBefore(floor.version, version) {
+		if mark.ranges.Contains(hash) && version != "" && !isBefore(mark.version, version) {
 			return false
 		}
 	}
 	return true
 }
 
-// reached records that the sink has received everything up to a version. The caller holds the group's mu.
-func (f *feed) reached(version string) {
+// advanceTo records that the sink has received everything up to a version. The caller holds the group's mu.
+func (f *feed) advanceTo(version string) {
 	if version == "" {
 		return
 	}
 	f.at = version
 	if f.group.mixed {
-		f.floors = beyond(version, f.floors)
-		f.group.changed()
+		f.watermarks = watermarksAfter(version, f.watermarks)
+		f.group.updateSink()
 	}
 }
 
-// beyond returns the floors that are later than a version.
-func beyond(version string, floors []floor) (later []floor) {
-	for _, floor := range floors {
-		if isBefore(version, floor.version) {
-			later = append(later, floor)
+// watermarksAfter returns those of marks that are later than a version.
+func watermarksAfter(version string, marks []watermark) (later []watermark) {
+	for _, mark := range marks {
+		if isBefore(version, mark.version) {
+			later = append(later, mark)
 		}
 	}
 	return later
@@ -83,10 +83,10 @@ func beyond(version string, floors []floor) (later []floor) {
 func (g *Group) joinTwo() bool {
 	for i, a := range g.feeds {
 		for _, b := range g.feeds[i+1:] {
-			if g.joinable(a, b) {
-				g.end(a)
-				g.end(b)
-				g.start(joined(a, b))
+			if g.canJoin(a, b) {
+				g.endFeed(a)
+				g.endFeed(b)
+				g.startFeed(joinFeeds(a, b))
 				return true
 			}
 		}
@@ -94,21 +94,21 @@ func (g *Group) joinTwo() bool {
 	return false
 }
 
-// joinable reports whether one watch of both can resume at the position of the feed that is behind. Each must
+// canJoin reports whether one watch of both can resume at the position of the feed that is behind. Each must
 // have passed the version of the other's list. Otherwise that position may be so old that the server has
 // forgotten it. If all watches deliver everything, no feed is ever far behind, so that isn't needed.
 //
 // Feeds whose objects have no versions can't be joined. They read fake clientsets, which never send a
 // deletion that comes while no watch is open.
-func (g *Group) joinable(a, b *feed) bool {
+func (g *Group) canJoin(a, b *feed) bool {
 	if g.versionless || !a.listed || !b.listed || a.listing || b.listing || !haveOrder(a.at, b.at) {
 		return false
 	}
 	return g.filtering.watchesAreWhole() || !isBefore(a.at, b.since) && !isBefore(b.at, a.since)
 }
 
-// joined returns a feed that continues two feeds that have ended.
-func joined(a, b *feed) *feed {
+// joinFeeds returns a feed that continues two feeds that have ended.
+func joinFeeds(a, b *feed) *feed {
 	if isBefore(b.at, a.at) {
 		a, b = b, a
 	}
@@ -116,19 +116,19 @@ func joined(a, b *feed) *feed {
 	if isBefore(a.since, b.since) {
 		f.since = b.since
 	}
-	f.floors = append(beyond(a.at, a.floors), beyond(a.at, b.floors)...)
-	return f.withFloor(b.ranges, b.at)
+	f.watermarks = append(watermarksAfter(a.at, a.watermarks), watermarksAfter(a.at, b.watermarks)...)
+	return f.withWatermark(b.ranges, b.at)
 }
 
-// withFloor adds a floor, if it is later than the feed's position.
-func (f *feed) withFloor(ranges shard.Ranges, version string) *feed {
-	f.floors = append(f.floors, beyond(f.at, []floor{{ranges, version}})...)
+// withWatermark adds a watermark, if it is later than the feed's position.
+func (f *feed) withWatermark(ranges shard.Ranges, version string) *feed {
+	f.watermarks = append(f.watermarks, watermarksAfter(f.at, []watermark{{ranges, version}})...)
 	return f
 }
 
-// look returns the hash of an object that has arrived, and records if it has no version. It returns false if
-// that isn't an API object, for which the sink returns an error. The caller holds the group's mu.
-func (g *Group) look(obj any) (hash uint64, ok bool) {
+// hashObject returns the hash of an object that has arrived, and records if it has no version. It returns
+// false if that isn't an API object, for which the sink returns an error. The caller holds the group's mu.
+func (g *Group) hashObject(obj any) (hash uint64, ok bool) {
 	m, err := meta.Accessor(obj)
 	if err != nil {
 		return 0, false
@@ -146,8 +146,8 @@ func (g *Group) streamOf(hash uint64) func(stored any) bool {
 	return func(stored any) bool { return HashOf(g.options.Field, stored) == hash }
 }
 
-// in returns what reports whether an object is in ranges.
-func (g *Group) in(ranges shard.Ranges) func(obj any) bool {
+// inRanges returns what reports whether an object is in ranges.
+func (g *Group) inRanges(ranges shard.Ranges) func(obj any) bool {
 	return func(obj any) bool { return ranges.Contains(HashOf(g.options.Field, obj)) }
 }
 

@@ -28,30 +28,30 @@ const convincing = 16
 // request is a list or a watch.
 type request struct {
 	watch bool
-	// asked are the ranges of its selector.
-	asked shard.Ranges
+	// selected are the ranges of its selector.
+	selected shard.Ranges
 	// own counts the selected objects that have arrived, up to convincing. stranger is set once another object
 	// has arrived.
 	own      int
 	stranger bool
 }
 
-// brought records that an object has arrived.
-func (r *request) brought(hash uint64, known *Filtering) {
-	if r.stranger || r.own == convincing && r.asked.Contains(hash) {
+// recordArrival records that an object has arrived.
+func (r *request) recordArrival(hash uint64, known *Filtering) {
+	if r.stranger || r.own == convincing && r.selected.Contains(hash) {
 		return
 	}
-	if !r.asked.Contains(hash) {
+	if !r.selected.Contains(hash) {
 		r.stranger = true
-		r.learn(Whole, known)
+		r.recordFilter(Whole, known)
 		return
 	}
-	if r.own++; r.own == convincing && !r.asked.Equal(shard.All()) {
-		r.learn(Filtered, known)
+	if r.own++; r.own == convincing && !r.selected.Equal(shard.All()) {
+		r.recordFilter(Filtered, known)
 	}
 }
 
-func (r *request) learn(filter Filter, known *Filtering) {
+func (r *request) recordFilter(filter Filter, known *Filtering) {
 	if r.watch {
 		known.Watches = filter
 		return

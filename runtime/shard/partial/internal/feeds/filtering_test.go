@@ -20,7 +20,7 @@ func TestBrought(t *testing.T) {
 		}
 		start := Filtering{Lists: randomFilter(r), Watches: randomFilter(r)}
 		known := start
-		one := request{watch: r.IntN(2) == 0, asked: asked}
+		one := request{watch: r.IntN(2) == 0, selected: asked}
 		want, seldom := start, 1+r.IntN(40)
 		selected, strange := 0, false
 		for n := range 40 {
@@ -28,7 +28,7 @@ func TestBrought(t *testing.T) {
 			if r.IntN(seldom) == 0 {
 				hash |= 1 << 63
 			}
-			one.brought(hash, &known)
+			one.recordArrival(hash, &known)
 			now := Unknown
 			switch isSelected := asked.Contains(hash); {
 			case strange:

@@ -85,59 +85,59 @@ func (g *Group) SetRanges(ranges shard.Ranges) error {
 		return nil
 	}
 	if len(removed) > 0 {
-		g.release(removed)
+		g.releaseRanges(removed)
 	}
 	if len(added) > 0 {
-		g.start(&feed{group: g, ranges: added})
+		g.startFeed(&feed{group: g, ranges: added})
 	}
-	g.changed()
+	g.updateSink()
 	return nil
 }
 
-// release gives ranges up. The caller holds mu.
-func (g *Group) release(removed shard.Ranges) {
+// releaseRanges gives ranges up. The caller holds mu.
+func (g *Group) releaseRanges(removed shard.Ranges) {
 	g.held = g.held.Minus(removed)
 	for _, c := range g.commits {
 		c.ranges = c.ranges.Minus(removed)
 	}
 	for _, f := range slices.Clone(g.feeds) {
 		if f.ranges = f.ranges.Minus(removed); len(f.ranges) == 0 {
-			g.end(f)
+			g.endFeed(f)
 		}
 	}
-	g.sink.Release(g.in(g.wanted))
+	g.sink.Release(g.inRanges(g.wanted))
 }
 
 // Run reads until ctx is done, and returns when everything that it started has ended.
 func (g *Group) Run(ctx context.Context) {
-	g.begin(ctx)
+	g.startReading(ctx)
 	<-ctx.Done()
-	g.stop()
+	g.stopStarting()
 	g.running.Wait()
 }
 
-// stop keeps feeds from being started.
-func (g *Group) stop() {
+// stopStarting keeps feeds from being started.
+func (g *Group) stopStarting() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.stopped = true
 }
 
-func (g *Group) begin(ctx context.Context) {
+func (g *Group) startReading(ctx context.Context) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.ctx = ctx
 	if len(g.wanted) > 0 {
-		g.start(&feed{group: g, ranges: g.wanted})
+		g.startFeed(&feed{group: g, ranges: g.wanted})
 	}
-	g.changed()
+	g.updateSink()
 	if g.options.Reflector.ResyncPeriod > 0 {
 		g.running.Go(g.resync)
 	}
 }
 
-// start starts a feed. The caller holds mu.
-func (g *Group) start(f *feed) {
+// startFeed starts a feed. The caller holds mu.
+func (g *Group) startFeed(f *feed) {
 	ctx, cancel := context.WithCancel(g.ctx)
 	f.cancel = cancel
 	options := g.options.Reflector
@@ -165,28 +165,30 @@ func (g *Group) isOnly(f *feed) bool {
 	return len(g.feeds) == 1 && g.feeds[0] == f
 }
 
-// end ends a feed. What it reads from now on is ignored. The caller holds mu.
-func (g *Group) end(f *feed) {
+// endFeed ends a feed. What it reads from now on is ignored. The caller holds mu.
+func (g *Group) endFeed(f *feed) {
 	f.ended = true
 	f.cancel()
 	g.feeds = slices.DeleteFunc(g.feeds, func(other *feed) bool { return other == f })
 	g.past = merge(g.past, f.reflector.Health())
 }
 
-// changed does what follows from a change of feeds, ranges or versions. The caller holds mu.
-func (g *Group) changed() {
+// updateSink joins feeds, and tells the sink what follows from a change of feeds, ranges or versions. The
+// caller holds mu.
+func (g *Group) updateSink() {
 	for !g.stopped && g.joinTwo() {
 	}
 	if !g.complete && g.held.Covers(g.wanted) {
 		g.complete = true
 		g.sink.Complete()
 	}
-	mixed := len(g.feeds) > 1 || slices.ContainsFunc(g.feeds, func(f *feed) bool { return len(f.floors) > 0 })
+	mixed := len(g.feeds) > 1 ||
+		slices.ContainsFunc(g.feeds, func(f *feed) bool { return len(f.watermarks) > 0 })
 	if mixed && !g.mixed {
 		g.mixed, g.version = true, ""
 		g.sink.Pin(true)
 	}
-	if version := g.least(); g.mixed && version != "" && version != g.version {
+	if version := g.minVersion(); g.mixed && version != "" && version != g.version {
 		g.version = version
 		g.sink.Bookmark(version)
 	}
@@ -196,38 +198,38 @@ func (g *Group) changed() {
 	}
 }
 
-// least returns the lowest version of the feeds that have listed, "" if none has. The caller holds mu.
-func (g *Group) least() (least string) {
+// minVersion returns the lowest version of the feeds that have listed, "" if none has. The caller holds mu.
+func (g *Group) minVersion() (lowest string) {
 	for _, f := range g.feeds {
-		if f.listed && (least == "" || isBefore(f.at, least)) {
-			least = f.at
+		if f.listed && (lowest == "" || isBefore(f.at, lowest)) {
+			lowest = f.at
 		}
 	}
-	return least
+	return lowest
 }
 
 // LastSyncResourceVersion returns the lowest version of the feeds that have listed, "" if none has.
 func (g *Group) LastSyncResourceVersion() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.least()
+	return g.minVersion()
 }
 
 // ClientGoStub is [reflector.Reflector.ClientGoStub].
 func (g *Group) ClientGoStub() *cache.Reflector { return g.stub.ClientGoStub() }
 
-// stored records that a list is in the sink.
-func (g *Group) stored(c *commit) {
+// recordStored records that a list is in the sink.
+func (g *Group) recordStored(c *commit) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.held = g.held.Plus(c.ranges)
 	g.commits = slices.DeleteFunc(g.commits, func(other *commit) bool { return other == c })
-	g.changed()
+	g.updateSink()
 }
 
 // fail ends all feeds for good.
 func (g *Group) fail(err error) {
-	if !g.failed(err) {
+	if !g.endAll(err) {
 		return
 	}
 	options := g.options.Reflector
@@ -241,16 +243,16 @@ func (g *Group) fail(err error) {
 	}
 }
 
-// failed ends all feeds and records a fatal error. It returns false if the group has failed or stopped
+// endAll ends all feeds and records a fatal error. It returns false if the group has failed or stopped
 // before.
-func (g *Group) failed(err error) bool {
+func (g *Group) endAll(err error) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.fatal != nil || g.stopped {
 		return false
 	}
 	for len(g.feeds) > 0 {
-		g.end(g.feeds[0])
+		g.endFeed(g.feeds[0])
 	}
 	g.fatal = err
 	g.past.LastError, g.past.FailingSince, g.past.Failures = err, time.Now(), g.past.Failures+1

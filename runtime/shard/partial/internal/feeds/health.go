@@ -45,7 +45,7 @@ func (g *Group) Health() reflector.Health {
 			h.Failures, h.FailingSince = one.Failures, one.FailingSince
 		}
 	}
-	h.ResourceVersion = g.least()
+	h.ResourceVersion = g.minVersion()
 	return h
 }
 

@@ -22,14 +22,14 @@ func only(hashes ...uint64) shard.Ranges {
 	return shard.Join(some...)
 }
 
-// randomFeed returns a feed of some hashes at a version from 10 to 19, which may have floors.
+// randomFeed returns a feed of some hashes at a version from 10 to 19, which may have watermarks.
 func randomFeed(g *Group, r *rand.Rand, hashes []uint64) *feed {
 	at := 10 + r.IntN(10)
 	f := &feed{group: g, ranges: only(hashes...), listed: true, at: strconv.Itoa(at),
 		since: strconv.Itoa(at - r.IntN(5))}
 	for range r.IntN(3) {
-		f.floors = append(f.floors,
-			floor{only(hashes[:r.IntN(len(hashes)+1)]...), strconv.Itoa(at + 1 + r.IntN(5))})
+		f.watermarks = append(f.watermarks,
+			watermark{only(hashes[:r.IntN(len(hashes)+1)]...), strconv.Itoa(at + 1 + r.IntN(5))})
 	}
 	return f
 }
@@ -55,13 +55,13 @@ func TestJoined(t *testing.T) {
 		if isBefore(since, b.since) {
 			since = b.since
 		}
-		for _, f := range []*feed{joined(a, b), joined(b, a)} {
+		for _, f := range []*feed{joinFeeds(a, b), joinFeeds(b, a)} {
 			if !f.listed || f.at != behind.at || f.since != since || !f.ranges.Equal(a.ranges.Plus(b.ranges)) {
 				t.Fatalf("%+v and %+v are joined as %+v", a, b, f)
 			}
-			for _, floor := range f.floors {
-				if !isBefore(f.at, floor.version) {
-					t.Fatalf("%+v has the floor %v", f, floor)
+			for _, mark := range f.watermarks {
+				if !isBefore(f.at, mark.version) {
+					t.Fatalf("%+v has the watermark %v", f, mark)
 				}
 			}
 			for _, owner := range []*feed{behind, ahead} {
@@ -86,26 +86,26 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestFloors checks which floors a feed has: those that are later than its position.
-func TestFloors(t *testing.T) {
+// TestWatermarks checks which watermarks a feed has: those that are later than its position.
+func TestWatermarks(t *testing.T) {
 	f := &feed{at: "7"}
 	for _, version := range []string{"6", "9", "7", "8"} {
-		f = f.withFloor(only(number64(version)), version)
+		f = f.withWatermark(only(number64(version)), version)
 	}
-	versions := func(floors []floor) (versions []string) {
-		for _, floor := range floors {
-			versions = append(versions, floor.version)
-			if !floor.ranges.Equal(only(number64(floor.version))) {
-				t.Errorf("%v", floor)
+	versions := func(marks []watermark) (versions []string) {
+		for _, mark := range marks {
+			versions = append(versions, mark.version)
+			if !mark.ranges.Equal(only(number64(mark.version))) {
+				t.Errorf("%v", mark)
 			}
 		}
 		return versions
 	}
-	if got := versions(f.floors); !slices.Equal(got, []string{"9", "8"}) {
+	if got := versions(f.watermarks); !slices.Equal(got, []string{"9", "8"}) {
 		t.Errorf("at 7: %v", got)
 	}
 	for version, want := range map[string][]string{"7": {"9", "8"}, "8": {"9"}, "9": nil, "10": nil} {
-		if got := versions(beyond(version, f.floors)); !slices.Equal(got, want) {
+		if got := versions(watermarksAfter(version, f.watermarks)); !slices.Equal(got, want) {
 			t.Errorf("beyond %s: %v, want %v", version, got, want)
 		}
 	}
@@ -131,7 +131,7 @@ func TestJoinable(t *testing.T) {
 			for _, b := range all {
 				want := filtering.watchesAreWhole() ||
 					number(a.at) >= number(b.since) && number(b.at) >= number(a.since)
-				if g.joinable(a, b) != want {
+				if g.canJoin(a, b) != want {
 					t.Errorf("%v: %+v and %+v: joinable %t", filtering, a, b, !want)
 				}
 			}
@@ -143,11 +143,11 @@ func TestJoinable(t *testing.T) {
 		"hasn't listed": {at: "9", since: "9"}, "lists again": {listed: true, listing: true, at: "9", since: "9"},
 		"has an opaque version": {listed: true, at: "opaque", since: "opaque"},
 	} {
-		if g.joinable(f, ready) || g.joinable(ready, f) {
+		if g.canJoin(f, ready) || g.canJoin(ready, f) {
 			t.Errorf("a feed is joined that %s", what)
 		}
 	}
-	if g.versionless = true; g.joinable(ready, ready) {
+	if g.versionless = true; g.canJoin(ready, ready) {
 		t.Error("feeds of objects without versions are joined")
 	}
 }
@@ -165,7 +165,7 @@ func TestLook(t *testing.T) {
 		{object, shard.Hash("town"), true, false}, {"text", 0, false, false},
 		{&corev1.ConfigMap{}, shard.Hash(""), true, true}, {object, shard.Hash("town"), true, true},
 	} {
-		hash, ok := g.look(step.obj)
+		hash, ok := g.hashObject(step.obj)
 		if hash != step.hash || ok != step.isObject || g.versionless != step.versionless {
 			t.Errorf("%v: %d, %t, versionless %t", step.obj, hash, ok, g.versionless)
 		}

@@ -10,10 +10,10 @@ import (
 // feedSink passes what one feed reads on to the group's sink.
 type feedSink struct{ *feed }
 
-func (s feedSink) change(t watch.EventType, obj any, version string) (err error) {
+func (s feedSink) applyChange(t watch.EventType, obj any, version string) (err error) {
 	g := s.group
 	g.mu.Lock()
-	hash, hasHash := g.look(obj)
+	hash, hasHash := g.hashObject(obj)
 	takes := !s.ended && (!hasHash || s.sees(hash) && s.lacks(hash, version))
 	g.mu.Unlock()
 	var apply func(sameStream func(stored any) bool)
@@ -25,20 +25,22 @@ func (s feedSink) change(t watch.EventType, obj any, version string) (err error)
 	if s.ended {
 		return nil
 	}
-	// The ranges and floors may have changed meanwhile.
+	// The ranges and watermarks may have changed meanwhile.
 	if apply != nil && (!hasHash || s.covers(hash) && s.lacks(hash, version)) {
 		apply(g.streamOf(hash))
 	}
-	s.reached(version)
+	s.advanceTo(version)
 	return err
 }
 
-func (s feedSink) Added(obj any, version string) error { return s.change(watch.Added, obj, version) }
+func (s feedSink) Added(obj any, version string) error {
+	return s.applyChange(watch.Added, obj, version)
+}
 func (s feedSink) Updated(obj any, version string) error {
-	return s.change(watch.Modified, obj, version)
+	return s.applyChange(watch.Modified, obj, version)
 }
 func (s feedSink) Deleted(obj any, version string) error {
-	return s.change(watch.Deleted, obj, version)
+	return s.applyChange(watch.Deleted, obj, version)
 }
 
 func (s feedSink) Bookmark(version string) error {
@@ -47,11 +49,11 @@ func (s feedSink) Bookmark(version string) error {
 	if s.ended {
 		return nil
 	}
-	// While the sink is mixed, reached sends it bookmarks of the version that all feeds have passed.
+	// While the sink is mixed, advanceTo sends it bookmarks of the version that all feeds have passed.
 	if !s.group.mixed {
 		s.group.sink.Bookmark(version)
 	}
-	s.reached(version)
+	s.advanceTo(version)
 	return nil
 }
 
@@ -72,30 +74,30 @@ type feedStaging struct {
 }
 
 func (s *feedStaging) Add(obj any, version string) error {
-	if !s.has(obj) {
+	if !s.coversObject(obj) {
 		return nil
 	}
 	return s.staging.Add(obj, version)
 }
 
 func (s *feedStaging) Update(obj any, version string) error {
-	if !s.has(obj) {
+	if !s.coversObject(obj) {
 		return nil
 	}
 	return s.staging.Update(obj, version)
 }
 
 func (s *feedStaging) Remove(obj any) error {
-	if !s.has(obj) {
+	if !s.coversObject(obj) {
 		return nil
 	}
 	return s.staging.Remove(obj)
 }
 
-func (s *feedStaging) has(obj any) bool {
+func (s *feedStaging) coversObject(obj any) bool {
 	s.group.mu.Lock()
 	defer s.group.mu.Unlock()
-	hash, ok := s.group.look(obj)
+	hash, ok := s.group.hashObject(obj)
 	return !ok || s.sees(hash)
 }
 
@@ -108,11 +110,11 @@ func (s *feedStaging) Commit(version string) error {
 		s.staging.Discard()
 		return nil
 	}
-	s.listed, s.since, s.at, s.floors = true, version, version, nil
+	s.listed, s.since, s.at, s.watermarks = true, version, version, nil
 	c := &commit{s.ranges}
 	g.commits = append(g.commits, c)
-	s.staging.Commit(g.in(s.ranges), g.least(), func() { g.stored(c) })
-	g.changed()
+	s.staging.Commit(g.inRanges(s.ranges), g.minVersion(), func() { g.recordStored(c) })
+	g.updateSink()
 	return nil
 }
 

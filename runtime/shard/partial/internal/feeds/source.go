@@ -59,7 +59,7 @@ func (s feedSource) wants(namespace, uid string) bool {
 var errEnded = errors.New("the feed has ended")
 
 // prepare sets the selector of a request. A further page of a list keeps that of the first. A list must not
-// be older than any of the floors.
+// be older than any of the watermarks.
 func (s feedSource) prepare(opts *metav1.ListOptions, watch bool) (err error) {
 	f := s.feed
 	f.group.mu.Lock()
@@ -68,16 +68,16 @@ func (s feedSource) prepare(opts *metav1.ListOptions, watch bool) (err error) {
 		return errEnded
 	}
 	if opts.Continue == "" {
-		f.request = request{watch: watch, asked: f.ranges}
+		f.request = request{watch: watch, selected: f.ranges}
 	}
 	if lists := !watch || opts.SendInitialEvents != nil; lists && opts.ResourceVersion != "" {
-		for _, floor := range f.floors {
-			if isBefore(opts.ResourceVersion, floor.version) {
-				opts.ResourceVersion = floor.version
+		for _, mark := range f.watermarks {
+			if isBefore(opts.ResourceVersion, mark.version) {
+				opts.ResourceVersion = mark.version
 			}
 		}
 	}
-	opts.ShardSelector, err = shard.Selector(f.group.options.Field, f.request.asked)
+	opts.ShardSelector, err = shard.Selector(f.group.options.Field, f.request.selected)
 	return err
 }
 

@@ -20,7 +20,7 @@ func TestSelectors(t *testing.T) {
 		if _, got, err := shard.ParseSelector(opts.ShardSelector); err != nil || !got.Equal(want) {
 			t.Errorf("%s, want %v: %v", opts.ShardSelector, want, err)
 		}
-		if r := source.feed.request; r.watch != watch || !r.asked.Equal(want) {
+		if r := source.feed.request; r.watch != watch || !r.selected.Equal(want) {
 			t.Errorf("%+v, want a request of %v", r, want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestSelectors(t *testing.T) {
 func TestListsAreNotOlder(t *testing.T) {
 	source := feedSource{feed: &feed{
 		group: &Group{options: Options{Field: shard.ByUID}}, ranges: only(1, 2),
-		floors: []floor{{only(1), "11"}, {only(2), "9"}},
+		watermarks: []watermark{{only(1), "11"}, {only(2), "9"}},
 	}}
 	yes := true
 	for _, c := range []struct {

@@ -250,9 +250,9 @@ func (w *world) checkAlways() {
 			w.t.Errorf("a feed of %v, two feeds read %v", f.ranges, both)
 		}
 		read = read.Plus(f.ranges)
-		several = several || len(f.floors) > 0
-		if later := beyond(f.at, f.floors); len(later) != len(f.floors) {
-			w.t.Errorf("a feed at %s has the floors %v", f.at, f.floors)
+		several = several || len(f.watermarks) > 0
+		if later := watermarksAfter(f.at, f.watermarks); len(later) != len(f.watermarks) {
+			w.t.Errorf("a feed at %s has the watermarks %v", f.at, f.watermarks)
 		}
 	}
 	if !read.Equal(w.wanted) {
