@@ -21,7 +21,7 @@ func (s *Shards[T]) newQueue(inner newQueueFunc[T]) newQueueFunc[T] {
 	return func(name string, limiter workqueue.TypedRateLimiter[T]) workqueue.TypedRateLimitingInterface[T] {
 		q := inner(name, limiter)
 		// Accepts follows the table, and not what the member may act on now, so that an outage loses no items.
-		owned := sharding.NewQueue(q, func(request T) bool { return s.Accepts(hashed(request)) })
+		owned := sharding.NewQueue(q, func(request T) bool { return s.Accepts(hashedValue(request)) })
 		s.metrics.AddQueue(name, owned)
 		if ranked, ok := q.(priorityqueue.PriorityQueue[T]); ok {
 			return &ownedPriorityQueue[T]{owned, ranked}

@@ -31,8 +31,8 @@ type UIDRequest struct {
 // String returns namespace, name and UID.
 func (r UIDRequest) String() string { return r.NamespacedName.String() + " " + string(r.UID) }
 
-// fieldOf returns the field by which requests are sharded.
-func fieldOf[T Request]() shard.Field {
+// shardField returns the field by which requests are sharded.
+func shardField[T Request]() shard.Field {
 	var none T
 	if _, byUID := any(none).(UIDRequest); byUID {
 		return shard.ByUID
@@ -40,8 +40,8 @@ func fieldOf[T Request]() shard.Field {
 	return shard.ByNamespace
 }
 
-// hashed returns the part of a request that is hashed.
-func hashed[T Request](request T) string {
+// hashedValue returns the part of a request that is hashed.
+func hashedValue[T Request](request T) string {
 	switch request := any(request).(type) {
 	case UIDRequest:
 		return string(request.UID)
@@ -79,8 +79,8 @@ func EnqueueOwnerUID(
 	return handler.TypedEnqueueRequestsFromMapFunc(
 		func(_ context.Context, object client.Object) (requests []UIDRequest) {
 			for _, reference := range object.GetOwnerReferences() {
-				of := schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind)
-				if of.GroupKind() != kind.GroupKind() {
+				ownerKind := schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind)
+				if ownerKind.GroupKind() != kind.GroupKind() {
 					continue
 				}
 				request := UIDRequest{types.NamespacedName{Name: reference.Name}, reference.UID}

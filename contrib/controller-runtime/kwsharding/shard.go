@@ -78,7 +78,7 @@ func Shard[T Request](
 			return nil, err
 		}
 	}
-	config.Field = fieldOf[T]()
+	config.Field = shardField[T]()
 	if config.DrainGrace == 0 {
 		config.DrainGrace = 10 * time.Second
 	}
@@ -188,7 +188,7 @@ type shardReconciler[T Request] struct {
 // Reconcile has the request added again if it isn't the member's, or if the member had to stop it. The queue
 // drops it if it is another member's by then.
 func (s shardReconciler[T]) Reconcile(ctx context.Context, request T) (result reconcile.Result, err error) {
-	err = s.member.Do(ctx, hashed(request), func(working context.Context, _ sharding.Owned) error {
+	err = s.member.Do(ctx, hashedValue(request), func(working context.Context, _ sharding.Owned) error {
 		var err error
 		result, err = s.inner.Reconcile(working, request)
 		if err != nil && working.Err() != nil && ctx.Err() == nil {
