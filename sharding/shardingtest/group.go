@@ -93,14 +93,14 @@ func (g *Group) Config(config sharding.Config) sharding.Config {
 // configs counts the calls of Config in all groups, so that no two groups know the same identity.
 var configs atomic.Int64
 
-// configured returns the identity of a member's configuration: its own without the random part.
-func configured(identity string) string { return identity[:strings.LastIndex(identity, "-")] }
+// configIdentity returns the identity of a member's configuration: its own without the random part.
+func configIdentity(identity string) string { return identity[:strings.LastIndex(identity, "-")] }
 
-// find returns a member of the group.
-func (g *Group) find(m *sharding.Member) *member {
+// findMember returns a member of the group.
+func (g *Group) findMember(m *sharding.Member) *member {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	found := g.members[configured(m.Identity())]
+	found := g.members[configIdentity(m.Identity())]
 	if found == nil {
 		panic(fmt.Sprintf("shardingtest: %s isn't a member of this group", m.Identity()))
 	}
@@ -117,40 +117,40 @@ func (g *Group) find(m *sharding.Member) *member {
 // Disconnect cuts a member off from the server: to others it seems to have crashed or to be frozen. It acts
 // until its Lease ends, at most RenewDeadline from now. Then the contexts of its work end. If the context of
 // its Run ends meanwhile, Run waits for a connection for twice DrainGrace, and then returns an error.
-func (g *Group) Disconnect(m *sharding.Member) { g.find(m).link.set(false) }
+func (g *Group) Disconnect(m *sharding.Member) { g.findMember(m).link.setConnected(false) }
 
 // Reconnect ends a disconnection. Within some RetryPeriods the member acts again, on the ranges that nobody
 // else was given meanwhile.
-func (g *Group) Reconnect(m *sharding.Member) { g.find(m).link.set(true) }
+func (g *Group) Reconnect(m *sharding.Member) { g.findMember(m).link.setConnected(true) }
 
-// look is how often Move checks whether the ranges have moved.
-const look = 5 * time.Millisecond
+// pollInterval is how often Move checks whether the ranges have moved.
+const pollInterval = 5 * time.Millisecond
 
 // Move gives ranges to a member, and returns when it may act on them. Their owners hand them over once the
 // objects are in the informers, or after DrainGrace, and once work there has ended. A member that doesn't act
 // loses them: a disconnected one, when its Lease has ended. If ctx ends first, Move returns an error that
 // says what is missing, and the ranges may still move.
 func (g *Group) Move(ctx context.Context, to *sharding.Member, ranges ...shard.Range) error {
-	g.find(to)
+	g.findMember(to)
 	for {
-		settled, err := g.steer(to, ranges)
+		done, err := g.steer(to, ranges)
 		if err != nil {
 			return fmt.Errorf("shardingtest: %w", err)
 		}
-		missing := shard.Join(ranges...).Minus(owned(to))
-		if settled && len(missing) == 0 {
+		missing := shard.Join(ranges...).Minus(ownedRanges(to))
+		if done && len(missing) == 0 {
 			return nil
 		}
 		select {
-		case <-time.After(look):
+		case <-time.After(pollInterval):
 		case <-ctx.Done():
 			return fmt.Errorf("shardingtest: %s doesn't own %v yet: %w%s",
-				to.Identity(), missing, context.Cause(ctx), g.reason(to, missing))
+				to.Identity(), missing, context.Cause(ctx), g.explainMissing(to, missing))
 		}
 	}
 }
 
-func owned(m *sharding.Member) shard.Ranges {
+func ownedRanges(m *sharding.Member) shard.Ranges {
 	var ranges []shard.Range
 	for _, o := range m.Status().Owned {
 		ranges = append(ranges, o.Range)
@@ -159,7 +159,7 @@ func owned(m *sharding.Member) shard.Ranges {
 }
 
 // steer writes the next step into the table. It reports whether there was none left.
-func (g *Group) steer(to *sharding.Member, ranges []shard.Range) (settled bool, err error) {
+func (g *Group) steer(to *sharding.Member, ranges []shard.Range) (done bool, err error) {
 	if to.Status().Err != nil {
 		return false, nil // it couldn't act on what it is given
 	}
@@ -187,14 +187,14 @@ func (g *Group) steer(to *sharding.Member, ranges []shard.Range) (settled bool, 
 // the table was read: if the member writes the table after that, a write based on that read fails.
 func (g *Group) isOut(identity string) bool {
 	g.mu.Lock()
-	m := g.members[configured(identity)] // not nil, because owners have been passed to Move
+	m := g.members[configIdentity(identity)] // not nil, because owners have been passed to Move
 	g.mu.Unlock()
 	s := m.Status()
 	return s.Err != nil && len(s.Owned) == 0
 }
 
-// reason returns why a member doesn't own ranges yet, as far as is known.
-func (g *Group) reason(to *sharding.Member, missing shard.Ranges) string {
+// explainMissing returns why a member doesn't own ranges yet, as far as is known.
+func (g *Group) explainMissing(to *sharding.Member, missing shard.Ranges) string {
 	if err := to.Status().Err; err != nil {
 		return "; " + err.Error()
 	}
@@ -204,7 +204,7 @@ func (g *Group) reason(to *sharding.Member, missing shard.Ranges) string {
 	g.mu.Unlock()
 	var reasons strings.Builder
 	for _, m := range members {
-		has := owned(m.Member).And(missing)
+		has := ownedRanges(m.Member).And(missing)
 		switch {
 		case len(has) == 0:
 		case m.link.Up():

@@ -17,8 +17,8 @@ type link struct {
 
 var errDisconnected = errors.New("shardingtest: the member is disconnected")
 
-// set makes or breaks the connection.
-func (l *link) set(up bool) {
+// setConnected makes or breaks the connection.
+func (l *link) setConnected(up bool) {
 	l.isCut.Store(!up)
 	l.server.Wake()
 }
