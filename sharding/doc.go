@@ -7,7 +7,7 @@
 //   - range: all hashes from a first to a last one
 //   - table: the annotation of the group's Lease that names the owner of each range
 //   - owner: the member that may act on the objects of a range
-//   - token: a number of a range that grows whenever its owner changes
+//   - token: the fencing token of a range: a number that grows whenever its owner changes
 //   - balancer: the member, elected by the others, that assigns ranges
 //   - lapse: the time in which a member can't renew its Lease, and doesn't act
 //   - generation: the number of a table that grows with each write

@@ -26,8 +26,8 @@ type entry struct {
 	First uint64
 	// Owner is a member, or "" if the range is free.
 	Owner string
-	// Token is the generation in which the range last changed owner or was confirmed by it, 0 if it never had
-	// an owner. The token of a hash never falls.
+	// Token is the fencing token: the generation in which the range last changed owner or was confirmed by it, 0
+	// if it never had an owner. The token of a hash never falls.
 	Token int64
 	// Objects is how many objects the range had by the last count when this entry was written.
 	Objects int
@@ -37,7 +37,7 @@ type entry struct {
 	Part int
 }
 
-// Owned is a range with the token of its owner: of two writes to one object, the one with the lower token is
+// Owned is a range with its fencing token: of two writes to one object, the one with the lower token is
 // older.
 type Owned struct {
 	shard.Range

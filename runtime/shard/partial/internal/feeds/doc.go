@@ -9,7 +9,7 @@
 //   - More ranges: a new feed lists the added ranges, from the newest state, and watches them.
 //   - Two feeds become one: both stop, and a new one watches the ranges of both from the version of the feed
 //     that was behind. The version of the other feed becomes the watermark of that feed's ranges: until the
-//     new feed has passed it, events there up to the watermark are dropped, because the sink has them already.
+//     new feed has passed it, events there up to it are dropped, because the sink has them already.
 //     Resuming from an old version could cost a list of everything, so feeds are joined only when each has
 //     passed the version of the other's list. If the server doesn't filter watches, each feed receives
 //     everything and is up to date, so feeds are joined as soon as both have listed. Feeds of a fake
