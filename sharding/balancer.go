@@ -39,7 +39,7 @@ func (m *Member) balance(ctx context.Context) {
 	}
 	defer b.counting.Wait()
 	for {
-		m.tried(ctx, observing, b.watchLeases(ctx))
+		m.recordOutcome(ctx, observing, b.watchLeases(ctx))
 		if !m.pause(ctx, m.config.RetryPeriod) {
 			return
 		}
@@ -82,7 +82,7 @@ func (b *balancer) watchLeases(ctx context.Context) error {
 			if err := b.handleEvent(ctx, event); err != nil {
 				return err
 			}
-			m.tried(ctx, observing, nil)
+			m.recordOutcome(ctx, observing, nil)
 		case <-m.config.clock.after(m.config.LeaseDuration):
 			return errors.New("nothing came in for a whole LeaseDuration")
 		case <-ctx.Done():
@@ -182,7 +182,7 @@ func (b *balancer) decide(ctx context.Context) {
 		// one was read before the Leases are read here. So if a member that seems dead renews after that, it
 		// writes the table before it acts, and the write below fails.
 		if err := b.rereadMembers(ctx); err != nil {
-			b.member.tried(ctx, observing, err)
+			b.member.recordOutcome(ctx, observing, err)
 			return
 		}
 		if s, next, changes = b.nextTable(); !changes {
@@ -190,7 +190,7 @@ func (b *balancer) decide(ctx context.Context) {
 		}
 	}
 	written, err := b.member.leases.write(ctx, b.current, next)
-	b.member.tried(ctx, balancing, err)
+	b.member.recordOutcome(ctx, balancing, err)
 	if err != nil {
 		return
 	}
@@ -292,7 +292,7 @@ func (b *balancer) deleteAbandoned(ctx context.Context) {
 		}
 		if !o.gone {
 			if err := b.member.leases.remove(ctx, identity, o.lease); err != nil {
-				b.member.tried(ctx, tidying, err)
+				b.member.recordOutcome(ctx, tidying, err)
 				continue
 			}
 		}

@@ -132,7 +132,7 @@ func (m *Member) noteWorked(ctx context.Context, a *arrival) {
 		m.mu.Lock()
 		ranges, changed := a.ranges, m.changed
 		m.mu.Unlock()
-		err = until(ctx, changed, func(ctx context.Context) error { return c.waitFor(ctx, ranges...) })
+		err = callUntilChanged(ctx, changed, func(ctx context.Context) error { return c.waitFor(ctx, ranges...) })
 	}
 	if ctx.Err() != nil || err == nil && !m.actsFor(ctx, m.config.JoinDelay) {
 		return

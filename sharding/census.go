@@ -62,9 +62,9 @@ func (c *caches) census(ctx context.Context) (places []piece, err error) {
 	return places, nil
 }
 
-// cuts divides all hashes into n ranges and returns where each begins. The ranges have about the same number
-// of objects if these were counted, otherwise the same width.
-func cuts(places []piece, n int) []uint64 {
+// divideHashes divides all hashes into n ranges and returns where each begins. The ranges have about the same
+// number of objects if these were counted, otherwise the same width.
+func divideHashes(places []piece, n int) []uint64 {
 	firsts := []uint64{0}
 	if len(places) == 0 {
 		width := lastHash/uint64(n) + 1 // 0 for one range
@@ -84,13 +84,13 @@ func cuts(places []piece, n int) []uint64 {
 		left -= p.Objects
 	}
 	for len(firsts) < n { // There are fewer places than ranges.
-		firsts = halved(firsts)
+		firsts = divideWidest(firsts)
 	}
 	return firsts
 }
 
-// halved divides the widest range.
-func halved(firsts []uint64) []uint64 {
+// divideWidest divides the widest range.
+func divideWidest(firsts []uint64) []uint64 {
 	widest, most := 0, uint64(0)
 	for i, first := range firsts {
 		last := uint64(lastHash)

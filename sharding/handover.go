@@ -51,11 +51,11 @@ func (m *Member) handOvers(ctx context.Context) {
 		span := current.rangeAt(i)
 		err := m.handOver(ctx, span, current.Ranges[i].To)
 		if err == nil || errors.Is(err, errWithdrawn) {
-			m.tried(ctx, giving, nil)
+			m.recordOutcome(ctx, giving, nil)
 			continue
 		}
 		if !errors.Is(err, errNotCounted) {
-			m.tried(ctx, giving, fmt.Errorf("%s: %w", span, err))
+			m.recordOutcome(ctx, giving, fmt.Errorf("%s: %w", span, err))
 		}
 		if !m.pause(ctx, m.config.RetryPeriod) {
 			return

@@ -161,7 +161,7 @@ func (p *plan) divideByCensus() {
 		return
 	}
 	p.next.Ranges = nil
-	for i, first := range cuts(p.places, len(takers)) {
+	for i, first := range divideHashes(p.places, len(takers)) {
 		p.next.Ranges = append(p.next.Ranges, entry{First: first, Owner: takers[i], Token: p.next.Generation})
 	}
 	for _, place := range p.places {

@@ -85,7 +85,7 @@ func (m *Member) renewals(ctx context.Context) {
 	var lease *coordinationv1.Lease
 	for {
 		next, err := m.renew(ctx, lease)
-		m.tried(ctx, renewing, err)
+		m.recordOutcome(ctx, renewing, err)
 		lease = next
 		due := m.config.clock.after(m.config.RetryPeriod)
 		if !m.await(ctx, due, func() bool { return err == nil && m.urgent }) {
@@ -120,7 +120,7 @@ func (m *Member) lapses(ctx context.Context) {
 func (m *Member) confirmations(ctx context.Context) {
 	for m.await(ctx, nil, func() bool { return !m.confirmed && m.holds() && m.current != nil }) {
 		err := m.confirm(ctx)
-		m.tried(ctx, confirming, err)
+		m.recordOutcome(ctx, confirming, err)
 		if err != nil && !m.backOff(ctx, err) {
 			return
 		}
@@ -169,7 +169,7 @@ func (m *Member) confirm(ctx context.Context) error {
 func (m *Member) followTable(ctx context.Context) {
 	for {
 		err := m.watchTable(ctx)
-		m.tried(ctx, watching, err)
+		m.recordOutcome(ctx, watching, err)
 		if errors.Is(err, errProtocol) {
 			m.mu.Lock()
 			m.setRefused(fmt.Errorf("sharding: %w: this member doesn't take part", err))
@@ -203,7 +203,7 @@ func (m *Member) watchTable(ctx context.Context) error {
 		return err
 	}
 	defer events.Stop()
-	m.tried(ctx, watching, nil)
+	m.recordOutcome(ctx, watching, nil)
 	for event := range events.ResultChan() {
 		lease, ok := event.Object.(*coordinationv1.Lease)
 		switch {
@@ -240,11 +240,11 @@ func (m *Member) rewrite(ctx context.Context, change func(table) (table, error))
 			wrote = true
 			if v, err = m.leases.write(ctx, v, next); err == nil {
 				m.applyTable(v)
-				m.tried(ctx, writing, nil)
+				m.recordOutcome(ctx, writing, nil)
 				return nil
 			}
 		}
-		m.tried(ctx, writing, err)
+		m.recordOutcome(ctx, writing, err)
 		if !m.backOff(ctx, err) {
 			return context.Cause(ctx)
 		}
@@ -277,7 +277,7 @@ func (m *Member) leaveGroup(ctx context.Context, endRenewals func()) error {
 		defer m.mu.Unlock()
 		return fmt.Errorf(
 			"sharding: the ranges of %s go to others when its lease has run out, which it couldn't renew%s",
-			m.config.Identity, m.lastly(renewing))
+			m.config.Identity, m.lastError(renewing))
 	}
 	err := m.rewrite(limited, func(t table) (table, error) {
 		owned := t.ownedBy(m.config.Identity)
@@ -295,7 +295,7 @@ func (m *Member) leaveGroup(ctx context.Context, endRenewals func()) error {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		return fmt.Errorf("sharding: %s couldn't mark its ranges free: %w%s", m.config.Identity, err,
-			m.lastly(writing))
+			m.lastError(writing))
 	}
 	endRenewals()
 	return m.leases.remove(limited, m.config.Identity, nil)

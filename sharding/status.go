@@ -44,13 +44,13 @@ func (m *Member) Status() Status {
 	case m.refused != nil:
 		s.Err = m.refused
 	case m.current == nil:
-		s.Err = fmt.Errorf("sharding: the table hasn't been read yet, or was deleted%s", m.lastly(watching))
+		s.Err = fmt.Errorf("sharding: the table hasn't been read yet, or was deleted%s", m.lastError(watching))
 	case !m.holds():
 		s.Err = fmt.Errorf("sharding: the lease %s isn't renewed%s",
-			m.leases.memberName(m.config.Identity), m.lastly(renewing))
+			m.leases.memberName(m.config.Identity), m.lastError(renewing))
 	case !m.acts():
 		s.Err = fmt.Errorf("sharding: the table hasn't been confirmed yet since the lease began to hold%s",
-			m.lastly(confirming))
+			m.lastError(confirming))
 	default:
 		// With an error no work begins, but running work may go on.
 		s.Owned, s.Err = slices.Clone(m.owned), m.caches.err

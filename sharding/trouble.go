@@ -29,15 +29,15 @@ type trouble struct {
 	logged bool
 }
 
-// tried records the outcome of an action that is repeated if it fails. An action that has failed for
+// recordOutcome records the outcome of an action that is repeated if it fails. An action that has failed for
 // RenewDeadline, or for lack of permissions, is logged as an error, once. Conflicts don't count: another
 // member was quicker.
-func (m *Member) tried(ctx context.Context, what string, err error) {
+func (m *Member) recordOutcome(ctx context.Context, what string, err error) {
 	if ctx.Err() != nil || apierrors.IsConflict(err) {
 		return
 	}
 	forbidden := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
-	since, serious := m.note(what, err, forbidden)
+	since, serious := m.updateTrouble(what, err, forbidden)
 	log := klog.FromContext(ctx).WithValues("group", m.config.Group, "member", m.config.Identity, "action", what)
 	switch {
 	case err == nil:
@@ -50,9 +50,10 @@ func (m *Member) tried(ctx context.Context, what string, err error) {
 	}
 }
 
-// note records the outcome of an action. It returns since when the action has failed, and whether that must
-// be logged now: once per trouble, at its first error if atOnce, else when it has lasted for RenewDeadline.
-func (m *Member) note(what string, err error, atOnce bool) (since time.Time, serious bool) {
+// updateTrouble records the outcome of an action. It returns since when the action has failed, and whether
+// that must be logged now: once per trouble, at its first error if atOnce, else when it has lasted for
+// RenewDeadline.
+func (m *Member) updateTrouble(what string, err error, atOnce bool) (since time.Time, serious bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err == nil {
@@ -76,8 +77,8 @@ func (m *Member) isOver(t *trouble) bool {
 	return m.config.clock.now().Sub(t.last) > m.config.LeaseDuration+m.config.RenewDeadline
 }
 
-// lastly returns the last error of an action that fails now, after a colon, else "". The caller holds mu.
-func (m *Member) lastly(what string) string {
+// lastError returns the last error of an action that fails now, after a colon, else "". The caller holds mu.
+func (m *Member) lastError(what string) string {
 	t := m.troubles[what]
 	if t == nil || m.isOver(t) {
 		return ""

@@ -127,11 +127,11 @@ func (m *Member) awaitCached(ctx context.Context, hash uint64) error {
 	if m.caches.waitFor(atOnce, one) == nil {
 		return nil
 	}
-	return until(ctx, changed, func(ctx context.Context) error { return m.caches.waitFor(ctx, one) })
+	return callUntilChanged(ctx, changed, func(ctx context.Context) error { return m.caches.waitFor(ctx, one) })
 }
 
-// until calls f with a context that ends, with errChanged as the cause, when changed is closed.
-func until(ctx context.Context, changed <-chan struct{}, f func(context.Context) error) error {
+// callUntilChanged calls f with a context that ends, with errChanged as the cause, when changed is closed.
+func callUntilChanged(ctx context.Context, changed <-chan struct{}, f func(context.Context) error) error {
 	waiting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go func() {

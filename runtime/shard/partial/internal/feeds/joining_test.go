@@ -132,7 +132,7 @@ func TestJoinable(t *testing.T) {
 				want := filtering.watchesAreWhole() ||
 					number(a.at) >= number(b.since) && number(b.at) >= number(a.since)
 				if g.canJoin(a, b) != want {
-					t.Errorf("%v: %+v and %+v: joinable %t", filtering, a, b, !want)
+					t.Errorf("%v: %+v and %+v: they can be joined: %t", filtering, a, b, !want)
 				}
 			}
 		}
