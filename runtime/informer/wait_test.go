@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/gen/client"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	genlister "github.com/kubewright/kubewright/runtime/gen/lister"
@@ -300,6 +301,21 @@ func TestWaitForOwnDeletions(t *testing.T) {
 		fresh()
 		if took := <-waited; took != 0 {
 			t.Errorf("took %v for one that was replaced", took)
+		}
+		l.write("d")
+		bubble.Advance(delay)
+		l.delete("d")
+		last := &l.deletions[len(l.deletions)-1]
+		last.UID, last.ResourceVersion = "", strconv.Itoa(l.version)
+		fresh()
+		if took := <-waited; took != delay {
+			t.Errorf("took %v for one of which only the version is known", took)
+		}
+		l.deletions = append(l.deletions, client.Deletion{Sequence: uint64(len(l.deletions) + 1),
+			Namespace: "ns1", Name: "d", UID: "unknown", ResourceVersion: strconv.Itoa(l.version + 1)})
+		fresh()
+		if took := <-waited; took != 0 {
+			t.Errorf("took %v for one that is gone, whose version isn't shown", took)
 		}
 		stop()
 	})

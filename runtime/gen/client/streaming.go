@@ -40,18 +40,21 @@ type Writing interface {
 type Written struct {
 	// ResourceVersion is the highest in the responses to writes, or "" if there is none.
 	ResourceVersion string
-	// Deletions are those whose resourceVersion isn't known, in order.
+	// Deletions are those after which no object was returned, in order.
 	Deletions []Deletion
 	// Sequence is the number of the last write or deletion, 0 if the client doesn't number writes.
 	Sequence uint64
 }
 
-// Deletion is a deletion whose resourceVersion isn't known.
+// Deletion is a deletion whose response is a status. UID or ResourceVersion is known.
 type Deletion struct {
 	// Sequence numbers the writes and deletions of a resource, in the order of their responses, from 1 on.
 	Sequence        uint64
 	Namespace, Name string
-	UID             types.UID
+	// UID is that of the deleted object, "" if the response doesn't have it.
+	UID types.UID
+	// ResourceVersion is the version of the deletion, which servers return from Kubernetes 1.38 on, or "".
+	ResourceVersion string
 	// After is the highest version that was written in the namespace before, or "". A cache that is older may
 	// not have seen the object yet.
 	After string

@@ -77,12 +77,13 @@ func (e *endpoint) wrote(answer runtime.Object, err error) {
 }
 
 // deleted records the response to a deletion. The response is the object, if it isn't gone
-// yet, or a status, which has no version.
+// yet, or a status, which has a version since Kubernetes 1.38.
 func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.Result) {
 	if e.writes == nil || len(opts.DryRun) > 0 {
 		return
 	}
 	var uid types.UID
+	var version string
 	if opts.Preconditions != nil && opts.Preconditions.UID != nil {
 		uid = *opts.Preconditions.UID
 	}
@@ -96,9 +97,10 @@ func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.
 		if answer.Details != nil && answer.Details.UID != "" {
 			uid = answer.Details.UID
 		}
+		version = answer.ResourceVersion
 	}
-	if uid != "" {
-		e.writes.of(e.resource).deletion(e.namespace, name, uid)
+	if uid != "" || version != "" {
+		e.writes.of(e.resource).deletion(e.namespace, name, uid, version)
 	}
 }
 
@@ -146,7 +148,7 @@ func (k *written) forget() {
 	k.before = merged(shared)
 }
 
-func (k *written) deletion(namespace, name string, uid types.UID) {
+func (k *written) deletion(namespace, name string, uid types.UID, version string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.sequence++
@@ -155,10 +157,11 @@ func (k *written) deletion(namespace, name string, uid types.UID) {
 		k.deletions = slices.Delete(k.deletions, 0, keepDeletions/2)
 	}
 	k.deletions = append(k.deletions, deletion{Deletion{
-		Sequence:  k.sequence,
-		Namespace: namespace,
-		Name:      name,
-		UID:       uid,
+		Sequence:        k.sequence,
+		Namespace:       namespace,
+		Name:            name,
+		UID:             uid,
+		ResourceVersion: version,
 	}, k.in(namespace)})
 }
 

@@ -60,6 +60,7 @@ func TestWritten(t *testing.T) {
 		do         do
 		version    string
 		uid        types.UID // of the deleted object
+		deletion   string    // the version of the deletion
 		fails      bool
 	}{
 		{name: "create", do: func(ctx context.Context, c deployments) error {
@@ -117,6 +118,12 @@ func TestWritten(t *testing.T) {
 		{name: "a delete that is not over", do: remove(metav1.DeleteOptions{}), body: answer("7"),
 			version: "7"},
 		{name: "a delete", do: remove(metav1.DeleteOptions{}), body: gone, uid: "u"},
+		{name: "a delete with a version", do: remove(metav1.DeleteOptions{}),
+			body: strings.Replace(gone, `"status":"S`, `"metadata":{"resourceVersion":"9"},"status":"S`, 1),
+			uid:  "u", deletion: "9"},
+		{name: "a delete with a version alone", do: remove(metav1.DeleteOptions{}),
+			body:     `{"kind":"Status","apiVersion":"v1","metadata":{"resourceVersion":"9"},"status":"Success"}`,
+			deletion: "9"},
 		{name: "a delete with a UID", do: remove(withUID), body: strings.ReplaceAll(gone, `,"uid":"u"`, ""),
 			uid: "wanted"},
 		{name: "a delete without one", do: remove(metav1.DeleteOptions{}),
@@ -139,14 +146,15 @@ func TestWritten(t *testing.T) {
 				t.Errorf("version %q, %t, want %q", got.ResourceVersion, ok, test.version)
 			}
 			var uid types.UID
+			var version string
 			for _, deleted := range got.Deletions {
 				if deleted.Namespace != "ns" || deleted.Name != "d" || deleted.Sequence != 1 {
 					t.Errorf("deleted %+v", deleted)
 				}
-				uid = deleted.UID
+				uid, version = deleted.UID, deleted.ResourceVersion
 			}
-			if uid != test.uid {
-				t.Errorf("deleted %q, want %q", uid, test.uid)
+			if uid != test.uid || version != test.deletion {
+				t.Errorf("deleted %q at %q, want %q at %q", uid, version, test.uid, test.deletion)
 			}
 		})
 	}

@@ -204,6 +204,11 @@ func (i *engine[K]) shows(d client.Deletion) bool {
 	if !i.HasSynced() {
 		return false
 	}
+	if d.ResourceVersion != "" {
+		if known, err := isAtLeast(i.store.ResourceVersion(), d.ResourceVersion); err == nil && known {
+			return true
+		}
+	}
 	if d.After != "" {
 		// If versions are opaque, WaitForVersion has returned an error.
 		if known, err := isAtLeast(i.store.ResourceVersion(), d.After); err == nil && !known {
@@ -219,5 +224,5 @@ func (i *engine[K]) shows(d client.Deletion) bool {
 		return true
 	}
 	m, err := meta.Accessor(obj)
-	return err != nil || m.GetUID() != d.UID
+	return err != nil || d.UID != "" && m.GetUID() != d.UID
 }
