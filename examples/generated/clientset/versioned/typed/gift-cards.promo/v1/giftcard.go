@@ -33,7 +33,7 @@ type GiftCardInterface interface {
 	UpdateStatus(
 		ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.UpdateOptions,
 	) (*giftcardsv1.GiftCard, error)
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	client.Deleter
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*giftcardsv1.GiftCard, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*giftcardsv1.GiftCardList, error)

@@ -28,7 +28,7 @@ type PersonInterface interface {
 	Update(
 		ctx context.Context, person *giftcardsv1.Person, opts metav1.UpdateOptions,
 	) (*giftcardsv1.Person, error)
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	client.Deleter
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*giftcardsv1.Person, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*giftcardsv1.PersonList, error)

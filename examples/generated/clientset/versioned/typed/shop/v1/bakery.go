@@ -34,7 +34,7 @@ type BakeryInterface interface {
 	UpdateStatus(
 		ctx context.Context, bakery *shopv1.Bakery, opts metav1.UpdateOptions,
 	) (*shopv1.Bakery, error)
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	client.Deleter
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1.Bakery, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1.BakeryList, error)

@@ -28,7 +28,7 @@ type MarketInterface interface {
 	Update(
 		ctx context.Context, market *shopv1.Market, opts metav1.UpdateOptions,
 	) (*shopv1.Market, error)
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	client.Deleter
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1.Market, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1.MarketList, error)

@@ -28,7 +28,7 @@ type BakeryInterface interface {
 	Update(
 		ctx context.Context, bakery *shopv1beta1.Bakery, opts metav1.UpdateOptions,
 	) (*shopv1beta1.Bakery, error)
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	client.Deleter
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1beta1.Bakery, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1beta1.BakeryList, error)
