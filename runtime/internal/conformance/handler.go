@@ -22,7 +22,7 @@ func (l *lines) add(line string) {
 	l.list = append(l.list, line)
 }
 
-func (l *lines) take() []string {
+func (l *lines) takeLines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := l.list
@@ -35,7 +35,7 @@ func (l *lines) take() []string {
 // no order. Otherwise it is the order of the lines, except for the initial objects of a handler that joins
 // and the objects of a resync.
 func (l *lines) ordered(listed bool) []string {
-	list := l.take()
+	list := l.takeLines()
 	if listed {
 		name := func(line string) string { return strings.FieldsFunc(line, notInNames)[1] }
 		slices.SortStableFunc(list, func(a, b string) int { return strings.Compare(name(a), name(b)) })

@@ -232,7 +232,7 @@ var basics = []Scenario{
 		w.startUnended("a", "b")
 		w.Put("a", "c")
 		w.Remove("b")
-		w.end()
+		w.endInitialEvents()
 	}},
 	{Name: "stopped before it has synced", Script: func(w *World) {
 		w.startUnended("a")

@@ -197,7 +197,7 @@ var handlers = []Scenario{
 		w.Put("a")
 		w.Put("b")
 		w.Remove("a")
-		w.Note("%v", seen.take())
+		w.Note("%v", seen.takeLines())
 	}},
 	{Name: "names to wait for", Script: func(w *World) {
 		h := w.Handle("h")

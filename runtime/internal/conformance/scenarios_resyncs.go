@@ -85,7 +85,7 @@ var resyncs = []Scenario{
 			w.Relist(func() {})
 			bubble.Pass(time.Hour)
 			w.Server.Observe(nil) // the number of watches depends on random timeouts
-			w.requests.take()
+			w.requests.takeLines()
 			w.Step("an hour")
 			w.Relist(func() { w.Missed([]string{"a"}, nil) })
 		}},

@@ -88,7 +88,7 @@ var stops = []Scenario{
 		w.Handle("h")
 		w.Informer.RunWithContext(ctx)
 		w.Server.Observe(nil)
-		w.requests.take() // whether there was another request is random
+		w.requests.takeLines() // whether there was another request is random
 		w.Step("over")
 	}},
 	{Name: "run by a channel", Script: func(w *World) {

@@ -107,19 +107,19 @@ var streams = []Scenario{
 		w.Put("b")
 		w.Remove("b", "a")
 		w.Put("a")
-		w.end()
+		w.endInitialEvents()
 	}},
 	{Name: "the end of a stream comes a minute late", Script: func(w *World) {
 		w.startUnended("a")
 		w.Advance(time.Minute)
 		w.Handle("another")
-		w.end()
+		w.endInitialEvents()
 	}},
 	{Name: "the end of a stream comes twice", Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
-		w.end()
+		w.endInitialEvents()
 		w.Put("a")
 	}},
 	{Name: "a stream is empty", Script: func(w *World) {

@@ -54,7 +54,7 @@ var oddTransforms = []Scenario{
 		fail.Store(true)
 		w.Put("a", "c")
 		fail.Store(false)
-		w.end()
+		w.endInitialEvents()
 		w.Put("a")
 	}},
 	{Name: "a transform that fails for a deletion in a watch-list", Script: func(w *World) {
@@ -63,7 +63,7 @@ var oddTransforms = []Scenario{
 		fail.Store(true)
 		w.Remove("a")
 		fail.Store(false)
-		w.end()
+		w.endInitialEvents()
 	}},
 	{Name: "a transform that fails for a change", Script: func(w *World) {
 		fail := w.failing()
@@ -89,7 +89,7 @@ var oddTransforms = []Scenario{
 		w.startUnended("a", "b", "c")
 		w.Remove("a")
 		w.Put("b")
-		w.end()
+		w.endInitialEvents()
 		w.Put("b")
 		w.Remove("b", "c")
 	}},
@@ -117,7 +117,7 @@ var oddTransforms = []Scenario{
 		w.startUnended("a", "b")
 		w.putLabelled("a", "z")
 		w.Step("put")
-		w.end()
+		w.endInitialEvents()
 		w.Remove("a")
 	}},
 	{Name: "a transform that gives two objects one key", Script: func(w *World) {
@@ -142,7 +142,7 @@ var oddTransforms = []Scenario{
 			w.Handle("h")
 			w.Start()
 			w.Remove("a")
-			w.end()
+			w.endInitialEvents()
 		}},
 	{Name: "a transform that gives two objects of a list one key", Server: (*ConfigMaps).NoWatchListClient,
 		Differs: "client-go reports both as added", Script: func(w *World) {
@@ -174,7 +174,7 @@ var oddTransforms = []Scenario{
 			w.startUnended("b", "c")
 			w.putLabelled("b", "out")
 			w.Step("put")
-			w.end()
+			w.endInitialEvents()
 		}},
 	{Name: "a transform to nil on a watch", Differs: "client-go logs an error and keeps the old object",
 		Script: func(w *World) {

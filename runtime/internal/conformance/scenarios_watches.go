@@ -19,7 +19,7 @@ var watches = []Scenario{
 		w.Start()
 		bubble.Pass(11 * time.Minute)
 		w.Server.Observe(nil) // the number of watches depends on random timeouts
-		w.requests.take()
+		w.requests.takeLines()
 		w.Put("b")
 	}},
 	{Name: "a watch is over at once", Script: func(w *World) {

@@ -89,7 +89,7 @@ func (s ToolScenario) Play(t *testing.T, kit Toolkit) (transcript []string) {
 		b := &Bench{T: t, Tools: kit, Server: NewConfigMaps()}
 		s.Script(b)
 		synctest.Wait()
-		transcript = b.notes.take()
+		transcript = b.notes.takeLines()
 	})
 	return transcript
 }

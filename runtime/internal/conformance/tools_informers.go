@@ -23,16 +23,16 @@ func (b *Bench) inform(o cache.InformerOptions, script func(cache.Store, cache.C
 	o.ListerWatcher, o.ObjectType, o.Handler = b.Server.ListerWatcher(), &corev1.ConfigMap{}, h
 	store, controller := b.Tools.Informer(o)
 	stop := b.run(controller.RunWithContext)
-	b.told(h)
+	b.noteCalls(h)
 	script(store, controller)
 	synctest.Wait()
-	b.told(h)
+	b.noteCalls(h)
 	b.contents(store)
 	b.Note("synced %t, last %q", controller.HasSynced(), controller.LastSyncResourceVersion())
 	stop()
 }
 
-func (b *Bench) told(h *Handler) {
+func (b *Bench) noteCalls(h *Handler) {
 	for _, call := range h.calls.ordered(true) {
 		b.Note("%s", call)
 	}
@@ -153,7 +153,7 @@ var informers = []ToolScenario{
 		b.check(store.Add(object("a", "50")))
 		b.check(store.Add(object("old", "50")))
 		stop := b.run(controller.RunWithContext)
-		b.told(h)
+		b.noteCalls(h)
 		b.contents(store)
 		stop()
 	}},
@@ -281,6 +281,6 @@ func (b *Bench) control(config cache.Config, script func()) {
 	b.Note("%t %q", c.HasSynced(), c.LastSyncResourceVersion())
 	stop()
 	_, err := config.Queue.Pop(func(any, bool) error { return nil })
-	b.Note("%q", requests.take())
+	b.Note("%q", requests.takeLines())
 	b.Note("closed %t", errors.Is(err, cache.ErrFIFOClosed))
 }

@@ -124,7 +124,7 @@ func (w *World) Remove(names ...string) {
 }
 
 // startUnended starts with a handler, while the server streams a list of the named objects and withholds its
-// end until end is called.
+// end until endInitialEvents is called.
 func (w *World) startUnended(names ...string) {
 	w.Put(names...)
 	w.Server.OmitEndBookmark(true)
@@ -132,7 +132,7 @@ func (w *World) startUnended(names ...string) {
 	w.Start()
 }
 
-func (w *World) end() {
+func (w *World) endInitialEvents() {
 	w.Server.EndInitialEvents()
 	w.Step("end")
 }
@@ -224,7 +224,7 @@ func (w *World) Step(what string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:", what)
 	listed := false
-	for _, r := range w.requests.take() {
+	for _, r := range w.requests.takeLines() {
 		fmt.Fprintf(&b, "\n  %s", r)
 		listed = listed || strings.HasPrefix(r, "LIST") || strings.Contains(r, " initial=")
 	}

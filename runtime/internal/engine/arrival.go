@@ -13,12 +13,12 @@ type arrival[K comparable] struct {
 	version         string
 }
 
-// arrive applies an event of an object that may be stored under another key than the server's, or not be
-// cached.
-func (w *writer[K]) arrive(a arrival[K]) {
+// applyArrival applies an event of an object that may be stored under another key than the server's, or not
+// be cached.
+func (w *writer[K]) applyArrival(a arrival[K]) {
 	switch {
 	case a.deleted, a.Object == nil:
-		w.leave(a)
+		w.deleteArrival(a)
 	default:
 		if old, moved := w.names.Put(a.From, a.Key, w.keys); moved {
 			w.changes = append(w.changes, store.Change[K]{Type: store.Deleted, Key: old})
@@ -34,9 +34,9 @@ func isMove[K comparable](changes []store.Change[K]) bool {
 		changes[0].Version == "" && changes[1].Type != store.Deleted
 }
 
-// leave deletes an object. The deletion has the final state of the object only if that has the key under
-// which the object is stored.
-func (w *writer[K]) leave(a arrival[K]) {
+// deleteArrival deletes an object. The deletion has the final state of the object only if that has the key
+// under which the object is stored.
+func (w *writer[K]) deleteArrival(a arrival[K]) {
 	key, stored := w.names.Of(a.From)
 	if a.Object != nil && key != a.Key && stored && !w.names.Changed() {
 		// Nobody knows if the object is stored, since no key was ever changed.
@@ -58,14 +58,14 @@ func (w *writer[K]) leave(a arrival[K]) {
 		w.change(c)
 		return
 	}
-	w.leaveAs(missed, func() { w.change(c) })
+	w.deleteAs(missed, func() { w.change(c) })
 }
 
-// leaveAs makes the deletions without a final state that do adds to the changes be reported as k.
-func (w *writer[K]) leaveAs(k kind, do func()) {
+// deleteAs makes the deletions without a final state that do adds to the changes be reported as k.
+func (w *writer[K]) deleteAs(k kind, do func()) {
 	w.flush()
-	w.leaving = k
-	defer func() { w.leaving = deleted }()
+	w.deletionKind = k
+	defer func() { w.deletionKind = deleted }()
 	do()
 	w.flush()
 }

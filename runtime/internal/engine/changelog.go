@@ -48,10 +48,10 @@ type batch[K comparable] struct {
 	changes []change
 	bulk    iter.Seq[store.Change[K]]
 	length  int
-	// audience is the set of handlers that get unchanged updates. resync is set if all
+	// resyncing is the set of handlers that get unchanged updates. resync is set if all
 	// changes are unchanged updates.
-	audience *audience[K]
-	resync   bool
+	resyncing *resyncingHandlers[K]
+	resync    bool
 	// initial is set if additions belong to the initial list, synced if the initial
 	// list ends with this batch.
 	initial, synced bool
@@ -90,11 +90,11 @@ func (l *changeLog[K]) appendBatch(b batch[K]) {
 	l.publish(b.length)
 }
 
-// appendChange publishes one change. If it is an unchanged update, only audience gets it.
+// appendChange publishes one change. If it is an unchanged update, only the handlers in resyncing get it.
 // Only the goroutine of the writer may call it.
-func (l *changeLog[K]) appendChange(c change, audience *audience[K]) {
+func (l *changeLog[K]) appendChange(c change, resyncing *resyncingHandlers[K]) {
 	if c.kind != singleKind(c.old, c.new) {
-		l.appendBatch(batch[K]{changes: []change{c}, length: 1, audience: audience})
+		l.appendBatch(batch[K]{changes: []change{c}, length: 1, resyncing: resyncing})
 		return
 	}
 	l.tail.old, l.tail.new = c.old, c.new

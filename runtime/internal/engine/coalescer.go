@@ -12,10 +12,10 @@ type coalescer[K comparable] struct {
 	handler      handler[K]
 
 	mu      sync.Mutex
-	waiting map[K]*merged[K]
+	waiting map[K]*mergedEntry[K]
 	// first and last are the ends of a list of the entries in waiting, in the order
 	// in which the objects first changed.
-	first, last *merged[K]
+	first, last *mergedEntry[K]
 	// count is the number of the newest entry.
 	count uint64
 	// delivering is set while the goroutine exists, ending if it has to close
@@ -29,11 +29,11 @@ type coalescer[K comparable] struct {
 	initial uint64
 }
 
-// merged is an entry: the changes of an object that the handler has not received, merged.
-type merged[K comparable] struct {
+// mergedEntry is an entry: the changes of an object that the handler has not received, merged.
+type mergedEntry[K comparable] struct {
 	key            K
 	number         uint64
-	previous, next *merged[K]
+	previous, next *mergedEntry[K]
 
 	// gone is a deletion, if deleted is set. It is reported before latest.
 	deleted bool
@@ -46,19 +46,19 @@ type merged[K comparable] struct {
 }
 
 func newCoalescer[K comparable](r *registration[K], handler handler[K]) *coalescer[K] {
-	return &coalescer[K]{registration: r, handler: handler, waiting: map[K]*merged[K]{}}
+	return &coalescer[K]{registration: r, handler: handler, waiting: map[K]*mergedEntry[K]{}}
 }
 
 // OnAdd merges an addition into the object's entry.
 func (c *coalescer[K]) OnAdd(obj any, isInInitialList bool) {
-	c.merge(c.key(obj), func(m *merged[K]) {
+	c.merge(c.key(obj), func(m *mergedEntry[K]) {
 		m.present, m.added, m.initial, m.latest = true, true, isInInitialList, obj
 	})
 }
 
 // OnUpdate merges an update into the object's entry.
 func (c *coalescer[K]) OnUpdate(oldObj, newObj any) {
-	c.merge(c.key(newObj), func(m *merged[K]) {
+	c.merge(c.key(newObj), func(m *mergedEntry[K]) {
 		if !m.present {
 			m.present, m.old = true, oldObj
 		}
@@ -73,9 +73,9 @@ func (c *coalescer[K]) OnDelete(gone deletion[K]) {
 	if !gone.Missed {
 		key = c.key(gone.Object)
 	}
-	c.merge(key, func(m *merged[K]) {
+	c.merge(key, func(m *mergedEntry[K]) {
 		unknown := m.added
-		*m = merged[K]{key: m.key, number: m.number, previous: m.previous, next: m.next,
+		*m = mergedEntry[K]{key: m.key, number: m.number, previous: m.previous, next: m.next,
 			deleted: m.deleted, gone: m.gone}
 		switch {
 		case unknown && !m.deleted:
@@ -92,13 +92,13 @@ func (c *coalescer[K]) key(obj any) K {
 	return key
 }
 
-func (c *coalescer[K]) merge(key K, change func(*merged[K])) {
+func (c *coalescer[K]) merge(key K, change func(*mergedEntry[K])) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.waiting[key]
 	if m == nil {
 		c.count++
-		m = &merged[K]{key: key, number: c.count}
+		m = &mergedEntry[K]{key: key, number: c.count}
 		c.link(m)
 	}
 	change(m)
@@ -110,7 +110,7 @@ func (c *coalescer[K]) merge(key K, change func(*merged[K])) {
 	}
 }
 
-func (c *coalescer[K]) link(m *merged[K]) {
+func (c *coalescer[K]) link(m *mergedEntry[K]) {
 	c.waiting[m.key] = m
 	m.previous = c.last
 	if c.last != nil {
@@ -121,7 +121,7 @@ func (c *coalescer[K]) link(m *merged[K]) {
 	c.last = m
 }
 
-func (c *coalescer[K]) unlink(m *merged[K]) {
+func (c *coalescer[K]) unlink(m *mergedEntry[K]) {
 	delete(c.waiting, m.key)
 	if m.previous != nil {
 		m.previous.next = m.next
@@ -158,7 +158,7 @@ func (c *coalescer[K]) checkListed() {
 func (c *coalescer[K]) deliver() {
 	r := c.registration
 	defer r.informer.readers.Done()
-	for m := c.take(); m != nil; m = c.take() {
+	for m := c.popEntry(); m != nil; m = c.popEntry() {
 		if m.deleted {
 			r.callGuarded(func() { c.handler.OnDelete(m.gone) })
 		}
@@ -172,9 +172,9 @@ func (c *coalescer[K]) deliver() {
 	}
 }
 
-// take returns the next entry. If there is none or the handler was removed, it returns
+// popEntry returns the next entry. If there is none or the handler was removed, it returns
 // nil, and the goroutine has to end.
-func (c *coalescer[K]) take() *merged[K] {
+func (c *coalescer[K]) popEntry() *mergedEntry[K] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.current = 0

@@ -79,9 +79,9 @@ type engine[K comparable] struct {
 	joining sync.Mutex
 	// indexing is held while indexes are added, and before the store's locks. No other lock is taken with it.
 	indexing sync.Mutex
-	// handlers and audience are replaced under mu, never modified.
-	handlers atomic.Pointer[[]*registration[K]]
-	audience atomic.Pointer[audience[K]]
+	// handlers and resyncing are replaced under mu, never modified.
+	handlers  atomic.Pointer[[]*registration[K]]
+	resyncing atomic.Pointer[resyncingHandlers[K]]
 	// readers counts the goroutines that call handlers.
 	readers sync.WaitGroup
 	waiters waiters
@@ -227,23 +227,23 @@ func (i *engine[K]) Run(ctx context.Context) {
 	detector.compareLast()
 }
 
-// runUntil pumps until ctx is done. It stops the informer when it returns or panics.
+// runUntil runs the informer until ctx is done. It stops the informer when it returns or panics.
 func (i *engine[K]) runUntil(ctx context.Context, detector *mutationDetector) {
 	defer i.stop()
-	i.pump(ctx, detector)
+	i.runLoop(ctx, detector)
 }
 
-// pump runs the reflector, and applies what it puts into the queue to the store and
+// runLoop runs the reflector, and applies what it puts into the queue to the store and
 // the log, until ctx is done. A panic of an index function goes to the caller at
 // once.
-func (i *engine[K]) pump(ctx context.Context, detector *mutationDetector) {
+func (i *engine[K]) runLoop(ctx context.Context, detector *mutationDetector) {
 	queue := deltafifo.New[K]()
 	w := &writer[K]{
-		informer: i,
-		detector: detector,
-		metrics:  newMetrics(i.config),
-		logger:   klog.FromContext(ctx),
-		leaving:  deleted,
+		informer:     i,
+		detector:     detector,
+		metrics:      newMetrics(i.config),
+		logger:       klog.FromContext(ctx),
+		deletionKind: deleted,
 	}
 	r := i.newReader(queue, w.metrics)
 
@@ -252,7 +252,7 @@ func (i *engine[K]) pump(ctx context.Context, detector *mutationDetector) {
 	if detector != nil {
 		running.Go(func() { detector.run(ctx.Done()) })
 	}
-	for w.takeBatch(ctx, queue) {
+	for w.applyBatch(ctx, queue) {
 	}
 	// Not deferred: a panic of the writer must not wait for goroutines that are still running.
 	running.Wait()
@@ -278,7 +278,7 @@ func (i *engine[K]) stop() {
 	for _, r := range handlers {
 		r.remove()
 	}
-	i.leave(handlers...)
+	i.trackRemoved(handlers...)
 }
 
 // addHandler adds a handler. If the informer runs, the handler first receives an addition for each object in
@@ -361,11 +361,11 @@ func (i *engine[K]) RemoveHandler(r *registration[K]) {
 	}
 	i.setHandlers(slices.Delete(slices.Clone(handlers), at, at+1))
 	r.remove()
-	i.leave(r)
+	i.trackRemoved(r)
 }
 
-// leave records handlers that were removed, as long as they are called. The caller holds mu.
-func (i *engine[K]) leave(removed ...*registration[K]) {
+// trackRemoved records handlers that were removed, as long as they are called. The caller holds mu.
+func (i *engine[K]) trackRemoved(removed ...*registration[K]) {
 	i.leaving = slices.DeleteFunc(append(i.leaving, removed...),
 		func(r *registration[K]) bool { return isClosed(r.finished) })
 }
@@ -384,7 +384,7 @@ func (i *engine[K]) calledHandlers() (names []string) {
 
 func (i *engine[K]) setHandlers(handlers []*registration[K]) {
 	i.handlers.Store(&handlers)
-	i.updateAudience()
+	i.updateResyncing()
 }
 
 // minResyncPeriod is the least period that a handler gets, as in client-go.
@@ -450,13 +450,13 @@ func (i *engine[K]) resyncDue(now time.Time) bool {
 			due = true
 		}
 	}
-	i.updateAudience()
+	i.updateResyncing()
 	return due
 }
 
-// updateAudience recomputes which handlers get unchanged updates. The caller holds mu.
-func (i *engine[K]) updateAudience() {
-	var a audience[K]
+// updateResyncing recomputes which handlers get unchanged updates. The caller holds mu.
+func (i *engine[K]) updateResyncing() {
+	var a resyncingHandlers[K]
 	handlers := *i.handlers.Load()
 	for _, r := range handlers {
 		if r.resyncing {
@@ -464,9 +464,9 @@ func (i *engine[K]) updateAudience() {
 		}
 	}
 	if len(a.members) == len(handlers) {
-		i.audience.Store(nil)
-	} else if old := i.audience.Load(); old == nil || !slices.Equal(old.members, a.members) {
-		i.audience.Store(&a)
+		i.resyncing.Store(nil)
+	} else if old := i.resyncing.Load(); old == nil || !slices.Equal(old.members, a.members) {
+		i.resyncing.Store(&a)
 	}
 }
 

@@ -189,11 +189,11 @@ func (r *registration[K]) join(s store.Snapshot[K], synced bool) {
 	r.delivered.Store(l.appended.Load() - uint64(s.Len()))
 }
 
-// audience is the set of handlers that get unchanged updates. It never changes; nil
+// resyncingHandlers is the set of handlers that get unchanged updates. It never changes; nil
 // means all handlers.
-type audience[K comparable] struct{ members []*registration[K] }
+type resyncingHandlers[K comparable] struct{ members []*registration[K] }
 
-func (a *audience[K]) includes(r *registration[K]) bool {
+func (a *resyncingHandlers[K]) includes(r *registration[K]) bool {
 	return a == nil || slices.Contains(a.members, r)
 }
 
@@ -305,27 +305,27 @@ func (r *registration[K]) deliverNode(n *node[K]) bool {
 		// If the handler panicked at the change, index is 1.
 		if r.index == 0 {
 			r.advance()
-			r.tell(change{n.old, n.new, singleKind(n.old, n.new)}, false, false)
+			r.callHandler(change{n.old, n.new, singleKind(n.old, n.new)}, false, false)
 		}
 		return true
 	case b.bulk != nil:
 		return r.deliverBulk(b)
 	}
-	resyncing := b.audience.includes(r)
+	resyncing := b.resyncing.includes(r)
 	for r.index < len(b.changes) {
 		if r.removed.Load() {
 			return false
 		}
 		c := b.changes[r.index]
 		r.advance()
-		r.tell(c, b.initial, resyncing)
+		r.callHandler(c, b.initial, resyncing)
 	}
 	return true
 }
 
-// tell calls the handler with a change. An unchanged update is dropped unless the
+// callHandler calls the handler with a change. An unchanged update is dropped unless the
 // handler is resyncing.
-func (r *registration[K]) tell(c change, initial, resyncing bool) {
+func (r *registration[K]) callHandler(c change, initial, resyncing bool) {
 	switch c.kind {
 	case added:
 		r.handler.OnAdd(c.new, initial)
@@ -349,7 +349,7 @@ func (r *registration[K]) tell(c change, initial, resyncing bool) {
 // deliverBulk delivers the rest of a list, a resync or the snapshot of a late
 // registration. It returns false if the handler was removed meanwhile.
 func (r *registration[K]) deliverBulk(b *batch[K]) bool {
-	resyncing := b.audience.includes(r)
+	resyncing := b.resyncing.includes(r)
 	if b.resync && !resyncing {
 		r.delivered.Add(uint64(b.length))
 		return true
@@ -371,7 +371,7 @@ func (r *registration[K]) deliverBulk(b *batch[K]) bool {
 		case r.informer.isRecreation(&c):
 			r.recreate(c.Old, c.Object)
 		default:
-			r.tell(change{c.Old, c.Object, k}, b.initial, resyncing)
+			r.callHandler(change{c.Old, c.Object, k}, b.initial, resyncing)
 		}
 	}
 	return true

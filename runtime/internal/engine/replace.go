@@ -121,7 +121,7 @@ func (w *writer[K]) commit(
 			close(w.informer.hasSynced)
 		}
 		w.informer.log.appendBatch(batch[K]{
-			bulk: all, length: length, audience: w.informer.audience.Load(),
+			bulk: all, length: length, resyncing: w.informer.resyncing.Load(),
 			initial: initial, synced: completes,
 		})
 	})
@@ -169,7 +169,7 @@ func (w *writer[K]) exclude(staged *transforms.List[K]) {
 // not as deleted.
 func (w *writer[K]) release(kept func(any) bool) {
 	out := map[K]bool{}
-	w.leaveAs(released, func() {
+	w.deleteAs(released, func() {
 		for c := range w.informer.store.Snapshot().Changes() {
 			if !kept(c.Object) {
 				out[c.Key] = true
@@ -180,16 +180,16 @@ func (w *writer[K]) release(kept func(any) bool) {
 	w.names.ForgetStored(out)
 }
 
-// arriveOf applies an event of one of several streams, see [Sink]. An object and its successor of the same
-// name may come from different streams, in any order: the later version is kept. The deletion of one doesn't
-// delete the other, even if they have no versions, as with fake clientsets.
-func (w *writer[K]) arriveOf(a arrival[K], sameStream func(stored any) bool) {
+// applyFromStream applies an event of one of several streams, see [Sink]. An object and its successor of the
+// same name may come from different streams, in any order: the later version is kept. The deletion of one
+// doesn't delete the other, even if they have no versions, as with fake clientsets.
+func (w *writer[K]) applyFromStream(a arrival[K], sameStream func(stored any) bool) {
 	if key, ok := w.names.Of(a.From); ok {
 		old, version, ok := w.informer.store.Lookup(key)
 		if ok && !sameStream(old) && (a.deleted || isEarlier(a.version, version)) {
 			return
 		}
 	}
-	w.arrive(a)
+	w.applyArrival(a)
 	w.flush()
 }

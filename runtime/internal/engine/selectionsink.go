@@ -30,14 +30,14 @@ func (s selectionSink[K]) Prepare(
 	if _, err := s.key(obj); err != nil {
 		return nil, err
 	}
-	result, err := s.accept(obj)
+	result, err := s.transformAndKey(obj)
 	a := arrival[K]{Result: result, deleted: t == watch.Deleted, missed: err != nil, version: version}
 	if err != nil && !a.deleted {
 		return nil, err
 	}
 	return func(sameStream func(stored any) bool) {
 		if sameStream != nil {
-			s.call(func(w *writer[K]) { w.arriveOf(a, sameStream) })
+			s.call(func(w *writer[K]) { w.applyFromStream(a, sameStream) })
 		} else {
 			s.put(deltaTypes[t], a)
 		}

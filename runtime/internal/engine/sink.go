@@ -59,8 +59,8 @@ type sink[K comparable] struct {
 	lookedUp *lookedUp
 }
 
-// accept returns what is stored of an object.
-func (s sink[K]) accept(obj any) (transforms.Result[K], error) {
+// transformAndKey returns what is stored of an object.
+func (s sink[K]) transformAndKey(obj any) (transforms.Result[K], error) {
 	key, err := s.key(obj)
 	if err != nil || s.transform == nil {
 		return transforms.Result[K]{From: key, Key: key, Object: obj}, err
@@ -91,7 +91,7 @@ func (s sink[K]) change(t deltafifo.DeltaType, obj any, version string) error {
 func (s sink[K]) put(t deltafifo.DeltaType, a arrival[K]) {
 	switch {
 	case a.missed, a.Key != a.From:
-		s.queue.Call(func(w *writer[K]) { w.arrive(a) })
+		s.queue.Call(func(w *writer[K]) { w.applyArrival(a) })
 	case a.Object == nil:
 		s.queue.Append(deltafifo.Deleted, a.From, nil, a.version)
 	default:
@@ -141,7 +141,7 @@ func (s *staging[K]) Add(obj any, resourceVersion string) error {
 }
 
 func (s *staging[K]) Update(obj any, resourceVersion string) error {
-	accepted, err := s.sink.accept(obj)
+	accepted, err := s.sink.transformAndKey(obj)
 	if err == nil {
 		s.list.Put(accepted, resourceVersion)
 	}

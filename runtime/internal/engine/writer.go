@@ -27,13 +27,13 @@ type writer[K comparable] struct {
 	synced  bool
 	// names are those of the objects in the store, with the changes that have yet to be applied.
 	names transforms.Names[K]
-	// leaving is how deletions in changes without a final state are reported.
-	leaving kind
+	// deletionKind is how deletions in changes without a final state are reported.
+	deletionKind kind
 }
 
-// takeBatch waits until the queue holds something and applies all of it. It returns
+// applyBatch waits until the queue holds something and applies all of it. It returns
 // false when ctx is done.
-func (w *writer[K]) takeBatch(ctx context.Context, queue *deltafifo.DeltaFIFO[K]) bool {
+func (w *writer[K]) applyBatch(ctx context.Context, queue *deltafifo.DeltaFIFO[K]) bool {
 	batch, err := queue.PopBatch(ctx)
 	if err != nil {
 		return false
@@ -43,15 +43,15 @@ func (w *writer[K]) takeBatch(ctx context.Context, queue *deltafifo.DeltaFIFO[K]
 		if ctx.Err() != nil {
 			return false
 		}
-		w.take(&batch[n])
+		w.applyDelta(&batch[n])
 	}
-	w.end(len(batch))
+	w.endBatch(len(batch))
 	w.metrics.observe(taken)
 	return true
 }
 
-// take applies a delta.
-func (w *writer[K]) take(d *deltafifo.Delta[K]) {
+// applyDelta applies a delta.
+func (w *writer[K]) applyDelta(d *deltafifo.Delta[K]) {
 	switch d.Type {
 	case deltafifo.ReplacedAll:
 		w.replace(d.List.(*transforms.List[K]), d.Version, nil)
@@ -63,15 +63,15 @@ func (w *writer[K]) take(d *deltafifo.Delta[K]) {
 		w.flush()
 		d.Object.(func(*writer[K]))(w)
 	default:
-		w.takeChange(d)
+		w.applyChange(d)
 	}
 }
 
-// takeChange applies a change of one object.
-func (w *writer[K]) takeChange(d *deltafifo.Delta[K]) {
+// applyChange applies a change of one object.
+func (w *writer[K]) applyChange(d *deltafifo.Delta[K]) {
 	switch {
 	case d.Object == nil || w.names.Changed():
-		w.arrive(arrival[K]{Result: transforms.Result[K]{From: d.Key, Key: d.Key, Object: d.Object},
+		w.applyArrival(arrival[K]{Result: transforms.Result[K]{From: d.Key, Key: d.Key, Object: d.Object},
 			deleted: d.Type == deltafifo.Deleted, version: d.Version})
 	case d.Type == deltafifo.Deleted:
 		w.change(store.Change[K]{Type: store.Deleted, Key: d.Key, Object: d.Object, Version: d.Version})
@@ -83,8 +83,8 @@ func (w *writer[K]) takeChange(d *deltafifo.Delta[K]) {
 // keepChanges is the capacity up to which the buffer of changes is kept: 7 KB at most.
 const keepChanges = 64
 
-// end applies the pending changes of a batch. batch is the number of its deltas.
-func (w *writer[K]) end(batch int) {
+// endBatch applies the pending changes of a batch. batch is the number of its deltas.
+func (w *writer[K]) endBatch(batch int) {
 	w.flush()
 	if cap(w.changes) > keepChanges && batch < cap(w.changes)/8 {
 		// The buffer grew in a burst, which is over.
@@ -131,9 +131,9 @@ func (w *writer[K]) apply() (applied bool) {
 		}
 		w.informer.store.Apply(w.changes)
 		applied = true
-		if audience := w.informer.audience.Load(); len(w.changes) == 1 {
+		if resyncing := w.informer.resyncing.Load(); len(w.changes) == 1 {
 			if c, ok := w.notification(0); ok {
-				w.informer.log.appendChange(c, audience)
+				w.informer.log.appendChange(c, resyncing)
 			}
 		} else {
 			changes := make([]change, 0, len(w.changes))
@@ -143,7 +143,7 @@ func (w *writer[K]) apply() (applied bool) {
 				}
 			}
 			if len(changes) > 0 {
-				w.informer.log.appendBatch(batch[K]{changes: changes, length: len(changes), audience: audience})
+				w.informer.log.appendBatch(batch[K]{changes: changes, length: len(changes), resyncing: resyncing})
 			}
 		}
 	})
@@ -157,7 +157,7 @@ func (w *writer[K]) notification(i int) (c change, ok bool) {
 	switch {
 	case k != deleted:
 	case applied.Object == nil:
-		return change{old: applied.Old, kind: w.leaving}, applied.Old != nil
+		return change{old: applied.Old, kind: w.deletionKind}, applied.Old != nil
 	default:
 		// The object, which the server sent, is the final state; the old one, which was
 		// stored, is older. The deletion is reported even if nothing was stored.
@@ -182,7 +182,7 @@ func (w *writer[K]) resync() {
 		}
 		w.informer.log.appendBatch(batch[K]{
 			bulk: selfUpdates(snapshot), length: snapshot.Len(),
-			audience: w.informer.audience.Load(), resync: true,
+			resyncing: w.informer.resyncing.Load(), resync: true,
 		})
 	})
 }

@@ -126,7 +126,7 @@ func (r *rig) take(t *testing.T, atLeast int) {
 		t.Fatal(err)
 	}
 	for n := range batch {
-		r.writer.take(&batch[n])
+		r.writer.applyDelta(&batch[n])
 	}
 	r.writer.flush()
 	r.writer.informer.readers.Wait()

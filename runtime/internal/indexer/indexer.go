@@ -79,7 +79,7 @@ func (x *Indexer[K]) Store() *store.Store[K] { return x.store }
 // Add stores obj. It returns a [cache.KeyError] if obj has no key, and an error if obj
 // is of another type.
 func (x *Indexer[K]) Add(obj any) error {
-	key, err := x.accept(obj)
+	key, err := x.admitKey(obj)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (x *Indexer[K]) Transaction(txns ...cache.Transaction) *cache.TransactionEr
 			change.Key, err = x.keyOf(txn.Object)
 		} else {
 			change.Object = txn.Object
-			change.Key, err = x.accept(txn.Object)
+			change.Key, err = x.admitKey(txn.Object)
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -134,7 +134,7 @@ func (x *Indexer[K]) Transaction(txns ...cache.Transaction) *cache.TransactionEr
 func (x *Indexer[K]) Replace(list []any, resourceVersion string) error {
 	staged := x.store.Begin()
 	for _, obj := range list {
-		key, err := x.accept(obj)
+		key, err := x.admitKey(obj)
 		if err != nil {
 			staged.Discard()
 			return err
@@ -195,8 +195,8 @@ func (x *Indexer[K]) keyOf(obj any) (K, error) {
 	return key, nil
 }
 
-// accept returns the key of an object that is to be stored.
-func (x *Indexer[K]) accept(obj any) (K, error) {
+// admitKey returns the key of an object that is to be stored.
+func (x *Indexer[K]) admitKey(obj any) (K, error) {
 	key, err := x.keyOf(obj)
 	if err == nil && !x.keys.Admits(obj) {
 		err = fmt.Errorf("object %q is a %T, this store holds %s", x.keys.String(key), obj, x.keys.Type)

@@ -8,11 +8,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// disorderError is the error for a version from the server that isn't later than the one before, against the
-// server's contract.
-type disorderError struct{ what, version, before string }
+// outOfOrderError is the error for a version from the server that isn't later than the one before, against
+// the server's contract.
+type outOfOrderError struct{ what, version, before string }
 
-func (e *disorderError) Error() string {
+func (e *outOfOrderError) Error() string {
 	if e.version == e.before {
 		return fmt.Sprintf("the server sent two %ss of version %s", e.what, e.version)
 	}
@@ -31,10 +31,10 @@ func compareVersions(version, before string) int {
 	return order
 }
 
-// tellDisorder logs that the server's versions went back, and records it in the health. It does nothing else:
-// the next list corrects the cache.
-func (r *Reflector) tellDisorder(ctx context.Context, what, version, before string) {
-	err := &disorderError{what, version, before}
+// reportOutOfOrder logs that the server's versions went back, and records it in the health. It does nothing
+// else: the next list corrects the cache.
+func (r *Reflector) reportOutOfOrder(ctx context.Context, what, version, before string) {
+	err := &outOfOrderError{what, version, before}
 	klog.FromContext(ctx).Info(
 		"Warning: the server broke its contract; the cache may be wrong until the next list", "err", err)
 	r.health.noticed(err)

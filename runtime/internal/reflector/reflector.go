@@ -254,7 +254,7 @@ func (r *Reflector) runRound(ctx context.Context) {
 func (r *Reflector) ListAndWatch(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, r.logger(ctx))
 	round := &round{Reflector: r}
-	defer round.end()
+	defer round.endSession()
 	for s := round.start(ctx); s != nil; {
 		if ctx.Err() != nil {
 			return nil

@@ -40,7 +40,7 @@ type state interface {
 func (r *round) start(ctx context.Context) state {
 	if r.resumes {
 		r.resumes = false
-		r.session = r.begin(ctx)
+		r.session = r.newSession(ctx)
 		return watching{}
 	}
 	if r.watchList {
@@ -49,9 +49,9 @@ func (r *round) start(ctx context.Context) state {
 	return listing{}
 }
 
-func (r *round) end() {
+func (r *round) endSession() {
 	if r.session != nil {
-		r.session.end()
+		r.session.stopAndWait()
 	}
 }
 
@@ -124,12 +124,12 @@ func (r *round) committed(
 	ctx context.Context, version string, stream sources.Stream, wentBack func(),
 ) state {
 	if before := r.position.set(version); compareVersions(version, before) < 0 {
-		r.tellDisorder(ctx, "list", version, before)
+		r.reportOutOfOrder(ctx, "list", version, before)
 		wentBack()
 	}
 	r.health.synced()
 	klog.FromContext(ctx).V(2).Info("Caches populated")
-	r.session = r.begin(ctx)
+	r.session = r.newSession(ctx)
 	return watching{stream: stream}
 }
 
@@ -211,7 +211,7 @@ type session struct {
 // resyncError is why a session ends when Resync fails.
 type resyncError struct{ error }
 
-func (r *Reflector) begin(ctx context.Context) *session {
+func (r *Reflector) newSession(ctx context.Context) *session {
 	s := &session{retry: cache.NewRetryWithDeadline(
 		r.opts.MaxInternalErrorRetryDuration, internalErrorReset, apierrors.IsInternalError,
 		clock.RealClock{})}
@@ -222,7 +222,7 @@ func (r *Reflector) begin(ctx context.Context) *session {
 	return s
 }
 
-func (s *session) end() {
+func (s *session) stopAndWait() {
 	s.cancel(nil)
 	s.ticks.Wait()
 }

@@ -42,36 +42,36 @@ func (s watching) step(ctx context.Context, r *round) state {
 	// Silence ends the watch by its context, because the server may not even answer the request.
 	open, end := context.WithCancel(r.session.ctx)
 	defer end()
-	silence := endSilence(end, r.opts.SilenceTimeout)
-	defer silence.stop()
+	idle := startIdleTimeout(end, r.opts.SilenceTimeout)
+	defer idle.stop()
 	// Versions are recorded once the events come in their order. In a watch from
 	// a version that is so from the start. A watch without a version first sends
 	// the existing objects, in any order.
 	from := r.position.last()
 	inOrder := s.stream != nil || from != "" && from != "0"
 	tried := attempt{Reflector: r.Reflector, opened: opened, from: from}
-	stream, next := s.opened(ctx, open, r, tried, silence)
+	stream, next := s.opened(ctx, open, r, tried, idle)
 	if stream == nil {
 		return next
 	}
 	defer stream.Stop()
 	r.health.connected()
-	silence.heard()
-	told := false // Disorder is reported once for each watch.
+	idle.reset()
+	reported := false // An event that is out of order is reported once for each watch.
 	_, err := r.follow(open, stream, opened, func(e sources.Event) bool {
-		silence.heard()
+		idle.reset()
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
 		if inOrder {
 			before := r.position.set(e.ResourceVersion)
-			told = told || r.tellOrder(ctx, e, before)
+			reported = reported || r.checkOrder(ctx, e, before)
 			if r.opts.ResourceVersionUpdated != nil {
 				r.opts.ResourceVersionUpdated(e.ResourceVersion)
 			}
 		}
 		return false
 	})
-	return s.ended(ctx, r, tried, silence, err)
+	return s.ended(ctx, r, tried, idle, err)
 }
 
 // attempt is one watch: when it was requested, and from which version.
@@ -89,7 +89,7 @@ func (a attempt) vain() bool { return a.brief() && a.position.last() == a.from }
 
 // opened returns the stream of a watch in the context open, or no stream and what follows.
 func (s watching) opened(
-	ctx, open context.Context, r *round, tried attempt, silence *silence,
+	ctx, open context.Context, r *round, tried attempt, idle *idleTimeout,
 ) (sources.Stream, state) {
 	if s.stream != nil {
 		return s.stream, nil
@@ -98,7 +98,7 @@ func (s watching) opened(
 	switch {
 	case err == nil:
 		return stream, nil
-	case silence.endedWatch():
+	case idle.endedWatch():
 		return nil, s.silent(ctx, r, tried)
 	case r.sessionError() != nil:
 		return nil, s.endWith(ctx, r, r.sessionError())
@@ -113,8 +113,8 @@ func (s watching) opened(
 }
 
 // ended returns what follows a watch that was open.
-func (s watching) ended(ctx context.Context, r *round, tried attempt, silence *silence, err error) state {
-	if silence.endedWatch() {
+func (s watching) ended(ctx context.Context, r *round, tried attempt, idle *idleTimeout, err error) state {
+	if idle.endedWatch() {
 		return s.silent(ctx, r, tried)
 	}
 	logger := klog.FromContext(ctx)
@@ -142,13 +142,13 @@ func (s watching) ended(ctx context.Context, r *round, tried attempt, silence *s
 	return s.endWith(ctx, r, err)
 }
 
-// tellOrder reports an event that isn't later than the version before, and a bookmark that is older.
-func (r *round) tellOrder(ctx context.Context, e sources.Event, before string) (told bool) {
+// checkOrder reports an event that isn't later than the version before, and a bookmark that is older.
+func (r *round) checkOrder(ctx context.Context, e sources.Event, before string) (reported bool) {
 	order := compareVersions(e.ResourceVersion, before)
 	if order > 0 || order == 0 && e.Type == watch.Bookmark {
 		return false
 	}
-	r.tellDisorder(ctx, "event", e.ResourceVersion, before)
+	r.reportOutOfOrder(ctx, "event", e.ResourceVersion, before)
 	return true
 }
 
@@ -231,38 +231,38 @@ func (r *Reflector) apply(ctx context.Context, e sources.Event) {
 // errSilent is the failure of a watch on which nothing arrived.
 var errSilent = errors.New("nothing arrived on the watch for too long, not even a bookmark")
 
-// silence ends a watch on which nothing arrives for patience. A nil silence never
+// idleTimeout ends a watch on which nothing arrives for timeout. A nil idleTimeout never
 // ends it.
-type silence struct {
-	patience time.Duration
-	timer    *time.Timer
-	ended    atomic.Bool
+type idleTimeout struct {
+	timeout time.Duration
+	timer   *time.Timer
+	ended   atomic.Bool
 }
 
-// endSilence calls end after patience without a call of heard.
-func endSilence(end func(), patience time.Duration) *silence {
-	if patience <= 0 {
+// startIdleTimeout calls end after timeout without a call of reset.
+func startIdleTimeout(end func(), timeout time.Duration) *idleTimeout {
+	if timeout <= 0 {
 		return nil
 	}
-	s := &silence{patience: patience}
-	s.timer = time.AfterFunc(patience, func() {
+	s := &idleTimeout{timeout: timeout}
+	s.timer = time.AfterFunc(timeout, func() {
 		s.ended.Store(true)
 		end()
 	})
 	return s
 }
 
-// heard records that something arrived. It has no effect after the watch was ended.
-func (s *silence) heard() {
+// reset starts the timeout anew, because something arrived. It has no effect after the watch was ended.
+func (s *idleTimeout) reset() {
 	if s != nil && s.timer.Stop() {
-		s.timer.Reset(s.patience)
+		s.timer.Reset(s.timeout)
 	}
 }
 
-// endedWatch reports whether the silence has ended the watch.
-func (s *silence) endedWatch() bool { return s != nil && s.ended.Load() }
+// endedWatch reports whether the timeout has ended the watch.
+func (s *idleTimeout) endedWatch() bool { return s != nil && s.ended.Load() }
 
-func (s *silence) stop() {
+func (s *idleTimeout) stop() {
 	if s != nil {
 		s.timer.Stop()
 	}

@@ -21,15 +21,15 @@ func (n *Names[K]) Put(from, key K, keys func() []K) (old K, moved bool) {
 		if from == key {
 			return old, false
 		}
-		n.begin(keys())
+		n.initStored(keys())
 	}
 	old, known := n.stored[from]
 	n.stored[from] = key
 	return old, known && old != key
 }
 
-// begin makes the map, while all objects are stored under their own keys.
-func (n *Names[K]) begin(keys []K) {
+// initStored makes the map, while all objects are stored under their own keys.
+func (n *Names[K]) initStored(keys []K) {
 	n.stored = make(map[K]K, len(keys))
 	for _, key := range keys {
 		n.stored[key] = key
@@ -67,7 +67,7 @@ func (n *Names[K]) Merge(other *Names[K], keys map[K]bool, own []K) {
 		return
 	}
 	if n.stored == nil {
-		n.begin(own)
+		n.initStored(own)
 	}
 	if other.stored == nil {
 		for key := range keys {

@@ -24,7 +24,7 @@ var partBugs = map[string]bugs.Bug{
 		`version != "" && !isBefore`, `(BUG || version != "") && !isBefore`),
 	"feeds of objects without versions are joined": bugs.In("(*Group).canJoin",
 		"if g.versionless ||", "if !BUG && g.versionless ||"),
-	"the deletion of another object of its name takes one out": bugs.In("(*writer).arriveOf",
+	"the deletion of another object of its name takes one out": bugs.In("(*writer).applyFromStream",
 		"(a.deleted ||", "(!BUG && a.deleted ||"),
 	"what is stored outlives what is listed": bugs.In("isReplaced",
 		"!isEarlier(version, stored.Version)",
@@ -43,12 +43,12 @@ var partBugs = map[string]bugs.Bug{
 		"w.leaveOut(staged, in)", "if !BUG { w.leaveOut(staged, in) }"),
 	"a list takes out other ranges": bugs.In("(*writer).stageRest",
 		"if in(c.Object) || isReplaced(", "if BUG || in(c.Object) || isReplaced("),
-	"an object of another feed is overwritten by an older one": bugs.In("(*writer).arriveOf",
+	"an object of another feed is overwritten by an older one": bugs.In("(*writer).applyFromStream",
 		"!sameStream(old) &&", "!BUG && !sameStream(old) &&"),
 	"objects say what the version of the store is": bugs.In("selectionSink.Pin",
 		"store.Pin(pinned)", "store.Pin(pinned && !BUG)"),
 	"what is released is told as deleted": bugs.In("(*writer).release",
-		"w.leaveAs(released,", "w.leaveAs(map[bool]kind{true: deleted, false: released}[BUG],"),
+		"w.deleteAs(released,", "w.deleteAs(map[bool]kind{true: deleted, false: released}[BUG],"),
 }
 
 // TestPlantedPartBugsAreFound checks that the tests of informers of a part find each of partBugs.

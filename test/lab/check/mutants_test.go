@@ -17,7 +17,7 @@ var mutations = map[string]planted.Bug{
 		`before := ""; if !BUG { before = r.position.set(e.ResourceVersion) }`),
 	"reflector: only the first page is read": planted.In("(*stagedList).list",
 		`if meta.Continue == "" {`, `if meta.Continue == "" || BUG {`),
-	"reflector: a silent watch stays open": planted.In("endSilence",
+	"reflector: a silent watch stays open": planted.In("startIdleTimeout",
 		"s.ended.Store(true)", "if BUG { return }; s.ended.Store(true)"),
 	"reflector: a watch-list without an end stays open": planted.In("(*watchList).read",
 		"func() { cancel(errNoEndBookmark) }", "func() { if !BUG { cancel(errNoEndBookmark) } }"),
@@ -46,7 +46,7 @@ var mutations = map[string]planted.Bug{
 
 	"informer: an object is kept though its version changed": planted.In("(*engine).useCache",
 		"!ok || version != id.ResourceVersion || ", "!ok || version != id.ResourceVersion && !BUG || "),
-	"informer: the version of a deletion is lost": planted.In("(*writer).takeChange",
+	"informer: the version of a deletion is lost": planted.In("(*writer).applyChange",
 		"Type: store.Deleted, Key: d.Key, Object: d.Object, Version: d.Version}",
 		"Type: store.Deleted, Key: d.Key, Object: d.Object, Version: map[bool]string{false: d.Version}[BUG]}"),
 	"informer: who joins misses what there is": planted.In("(*registration).join",
