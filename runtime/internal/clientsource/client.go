@@ -106,7 +106,7 @@ func newClientSource(t reflect.Type, resource func() untypedClient, opts Options
 		lacksWatchList: func() bool { return watchListUnsupported },
 		expected:       expectation{goType: t},
 		itemType:       t,
-		tally:          &tally{},
+		counts:         &readingCounts{},
 	}
 	s.decodeWith(t, opts.Decoding)
 	s.limiter = opts.Limiter

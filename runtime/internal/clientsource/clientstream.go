@@ -63,13 +63,13 @@ func clientStreamOf(w watch.Interface, expected expectation, answer *transport.A
 
 func (s *clientStream) Stop() {
 	s.stop.Do(func() {
-		s.end()
+		s.stopWatch()
 		s.drain()
 	})
 }
 
-// end stops the watcher. Call it once.
-func (s *clientStream) end() {
+// stopWatch stops the watcher. Call it once.
+func (s *clientStream) stopWatch() {
 	close(s.stopped)
 	s.watch.Stop()
 }

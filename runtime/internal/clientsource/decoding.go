@@ -16,8 +16,8 @@ import (
 // of a process, with a value that [strconv.ParseBool] parses as false.
 const streamingVariable = "KUBEWRIGHT_STREAMING"
 
-// tally counts for a source's Reading. It is safe for concurrent use.
-type tally struct {
+// readingCounts counts for a source's Reading. It is safe for concurrent use.
+type readingCounts struct {
 	mu sync.Mutex
 	listwatch.Reading
 }
@@ -30,7 +30,7 @@ const (
 )
 
 // note counts a page or a watch. notStreamed is why it wasn't streamed.
-func (t *tally) note(how int, notStreamed string) {
+func (t *readingCounts) note(how int, notStreamed string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.NotStreamed = notStreamed
@@ -46,7 +46,7 @@ func (t *tally) note(how int, notStreamed string) {
 }
 
 // takeBack counts the last watch, which was to be streamed, as read in one piece.
-func (t *tally) takeBack(notStreamed string) {
+func (t *readingCounts) takeBack(notStreamed string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Streamed--
@@ -54,7 +54,7 @@ func (t *tally) takeBack(notStreamed string) {
 	t.NotStreamed = notStreamed
 }
 
-func (t *tally) total() listwatch.Reading {
+func (t *readingCounts) total() listwatch.Reading {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.Reading
@@ -71,13 +71,13 @@ type decoding struct {
 	gaveUp atomic.Pointer[string]
 	// cached makes lists return unchanged objects from the cache.
 	cached decode.Cached
-	tally  *tally
+	counts *readingCounts
 }
 
 // newDecoding returns the decoding of a source of objects of type t, a pointer. It
 // streams unless opts or the environment turn that off.
-func newDecoding(t reflect.Type, opts sources.Decoding, tally *tally) *decoding {
-	d := &decoding{tally: tally, decoder: decode.New(t, decode.Options{Drop: opts.Drop,
+func newDecoding(t reflect.Type, opts sources.Decoding, counts *readingCounts) *decoding {
+	d := &decoding{counts: counts, decoder: decode.New(t, decode.Options{Drop: opts.Drop,
 		MetadataOnly: opts.MetadataOnly, ShareValues: opts.ShareValues, MaxObject: opts.MaxObject})}
 	switch on, err := strconv.ParseBool(os.Getenv(streamingVariable)); {
 	case opts.Off:
@@ -91,14 +91,14 @@ func newDecoding(t reflect.Type, opts sources.Decoding, tally *tally) *decoding 
 	return d
 }
 
-// begin and end enclose a list, which may have several pages.
-func (d *decoding) begin() {
+// beginList and endList enclose a list, which may have several pages.
+func (d *decoding) beginList() {
 	if d.cached.Texts != nil {
 		d.cached.Texts.Begin()
 	}
 }
 
-func (d *decoding) end() {
+func (d *decoding) endList() {
 	if d.cached.Texts != nil {
 		d.cached.Texts.End()
 	}

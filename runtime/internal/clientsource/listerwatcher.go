@@ -32,7 +32,7 @@ func FromListerWatcher(lw cache.ListerWatcher, example any) sources.Source {
 		// when a reflector needs to know.
 		lacksWatchList: func() bool { return watchlist.DoesClientNotSupportWatchListSemantics(lw) },
 		expected:       expect(example),
-		tally:          &tally{},
+		counts:         &readingCounts{},
 	}
 	if streamed, ok := lw.(*listwatch.StreamedListerWatcher); ok {
 		c.kinds, c.notStreamed = kindsInScheme(example, streamed.Scheme())

@@ -63,7 +63,7 @@ type listCall struct {
 
 // callListFunc calls the list function. During the call, transports hand its responses to c.
 func (c *listCall) callListFunc(from collection, opts metav1.ListOptions) (runtime.Object, error) {
-	defer c.end()
+	defer c.endCall()
 	return from.listWithin(transport.During(c.ctx, c), opts)
 }
 
@@ -78,7 +78,7 @@ func (c *listCall) Left(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.ended {
-		c.leave(reason)
+		c.leaveToClient(reason)
 	}
 }
 
@@ -89,8 +89,8 @@ func (c *listCall) giveUp(reason string) {
 	c.decoding.giveUp(c.last.Credentials().Hide(reason))
 }
 
-// leave notes that a response is left to the client. The caller holds mu.
-func (c *listCall) leave(reason string) {
+// leaveToClient notes that a response is left to the client. The caller holds mu.
+func (c *listCall) leaveToClient(reason string) {
 	c.unread = c.last.Credentials().Hide(reason)
 	c.several = c.several || c.accepted
 }
@@ -111,7 +111,7 @@ func (c *listCall) Take(req *http.Request, contentType string, body io.ReadClose
 	case c.ended || c.unread != "":
 		return nil
 	case c.current != nil || c.accepted && !c.goesOn(collection, page):
-		c.leave("the list function lists several collections")
+		c.leaveToClient("the list function lists several collections")
 		return nil
 	}
 	b := &listBody{
@@ -124,7 +124,7 @@ func (c *listCall) Take(req *http.Request, contentType string, body io.ReadClose
 		c.kinds.protobuf && c.decoding.decoder.HasProtobuf():
 		b.decode, b.encode = c.decoding.decoder.ListProtobuf, encodeProtobuf
 	default:
-		c.leave("the response is of type " + contentType)
+		c.leaveToClient("the response is of type " + contentType)
 		return nil
 	}
 	c.current = b
@@ -150,8 +150,8 @@ func collectionOf(u *url.URL) (collection, page string) {
 	return u.Host + u.Path + "?" + query.Encode(), page
 }
 
-// accept notes that a body has the list of the source's objects.
-func (c *listCall) accept(b *listBody) error {
+// acceptBody notes that a body has the list of the source's objects.
+func (c *listCall) acceptBody(b *listBody) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended {
@@ -162,7 +162,7 @@ func (c *listCall) accept(b *listBody) error {
 	again := c.accepted && b.first
 	c.accepted, c.collection, c.complete, c.err = true, b.collection, false, nil
 	if b.first && c.page == "" {
-		c.decoding.begin()
+		c.decoding.beginList()
 	}
 	if again {
 		return c.to.Restart()
@@ -200,7 +200,7 @@ func (c *listCall) abandon(b *listBody, reason string) {
 	}
 	c.current = nil
 	if reason != "" {
-		c.leave(reason)
+		c.leaveToClient(reason)
 	}
 }
 
@@ -224,8 +224,8 @@ func (c *listCall) fail(b *listBody, err error) {
 	c.accepted, c.collection, c.complete, c.err = true, b.collection, false, err
 }
 
-// end notes that the function has returned or was left behind. After it no object is handed over.
-func (c *listCall) end() {
+// endCall notes that the function has returned or was left behind. After it no object is handed over.
+func (c *listCall) endCall() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
@@ -245,7 +245,7 @@ func (c *listCall) result(err error) (sources.ListMeta, error) {
 		return sources.ListMeta{}, errAbandoned
 	}
 	if c.meta.Continue == "" {
-		c.decoding.end()
+		c.decoding.endList()
 	}
 	return sources.ListMeta{ResourceVersion: c.meta.ResourceVersion, Continue: c.meta.Continue}, nil
 }
@@ -368,7 +368,7 @@ func (b *listBody) send(obj runtime.Object) io.Reader {
 func (b *listBody) listType(typ metav1.TypeMeta) error {
 	b.typ = typ
 	if b.call.kinds.list(typ) {
-		return b.accept()
+		return b.acceptOnce()
 	}
 	if b.accepted {
 		if typ == (metav1.TypeMeta{}) {
@@ -403,7 +403,7 @@ func (b *listBody) item(obj any) error {
 			b.refused = "the server sent a list whose kind isn't known before its items"
 			return errRefused
 		}
-		if err := b.accept(); err != nil {
+		if err := b.acceptOnce(); err != nil {
 			return err
 		}
 	}
@@ -414,13 +414,13 @@ func (b *listBody) item(obj any) error {
 	return b.call.add(obj)
 }
 
-func (b *listBody) accept() error {
+func (b *listBody) acceptOnce() error {
 	if b.accepted {
 		return nil
 	}
 	b.accepted = true
 	b.recorder.stop()
-	return b.call.accept(b)
+	return b.call.acceptBody(b)
 }
 
 // encodeJSON and encodeProtobuf encode what the client reads in place of a list.

@@ -55,7 +55,7 @@ func (s *source) namespaces(
 	defer func() { err = call.credentials().HideInError(err) }()
 	list, err := c.listWithin(transport.During(ctx, call), opts)
 	switch {
-	case call.end():
+	case call.endCall():
 		return call.page, call.err // The function has got an empty response.
 	case err != nil:
 		return page, err
@@ -116,8 +116,8 @@ func (c *metadataCall) Take(_ *http.Request, contentType string, body io.ReadClo
 	return io.NopCloser(strings.NewReader("{}"))
 }
 
-// end notes that the function has returned or was left behind. It reports whether a response was read.
-func (c *metadataCall) end() bool {
+// endCall notes that the function has returned or was left behind. It reports whether a response was read.
+func (c *metadataCall) endCall() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true

@@ -47,7 +47,7 @@ type source struct {
 	itemType reflect.Type
 	// decoding is nil in a source that never streams.
 	decoding *decoding
-	tally    *tally
+	counts   *readingCounts
 	limiter  *listwatch.Limiter
 	// requested is the resource that requests were for.
 	requested requested
@@ -57,7 +57,7 @@ type source struct {
 
 // decodeWith sets how objects of type t are decoded.
 func (s *source) decodeWith(t reflect.Type, opts sources.Decoding) {
-	s.decoding = newDecoding(t, opts, s.tally)
+	s.decoding = newDecoding(t, opts, s.counts)
 }
 
 // Configure sets how the source decodes, what limits its lists, and a tweak of list options that follows the
@@ -86,7 +86,7 @@ func (s *source) UseCache(lookUp func(decode.Identity) (any, bool)) bool {
 }
 
 // Reading returns how the source has read its lists and watches.
-func (s *source) Reading() listwatch.Reading { return s.tally.total() }
+func (s *source) Reading() listwatch.Reading { return s.counts.total() }
 
 // Resource returns the resource that the source lists, as far as a transport has seen its requests; else it
 // is empty.
@@ -185,7 +185,7 @@ func (s *source) list(
 	case call.accepted:
 		page, err := call.result(err)
 		if err == nil {
-			s.tally.note(streamed, "")
+			s.counts.note(streamed, "")
 		}
 		return page, err
 	case err != nil:
@@ -199,9 +199,9 @@ func (s *source) list(
 func (s *source) noteLeft(seen bool, unread string) {
 	switch {
 	case !seen:
-		s.tally.note(unseen, errUnseen)
+		s.counts.note(unseen, errUnseen)
 	case unread != "":
-		s.tally.note(whole, unread)
+		s.counts.note(whole, unread)
 	}
 	// Otherwise there was no response: client-go opens an empty watch if it can't connect.
 }
@@ -223,7 +223,7 @@ func (s *source) listWhole(
 		err = explain(call.answer(), err, s.brokenIn)
 		return sources.ListMeta{}, call.credentials().HideInError(err)
 	}
-	s.tally.note(whole, reason)
+	s.counts.note(whole, reason)
 	return readList(list, s.itemType, to.Add)
 }
 
@@ -266,12 +266,12 @@ func (s *source) watch(
 		if err != nil {
 			return nil, call.credentials().HideInError(explain(call.answer(), err, nil))
 		}
-		s.tally.note(whole, c.notStreamed)
+		s.counts.note(whole, c.notStreamed)
 		return hideInStream(call.credentials(), clientStreamOf(w, s.expected, call.answer())), nil
 	}
 	call := &watchCall{requested: &s.requested, decoding: s.decoding, kinds: c.kinds}
 	w, err := c.watch(transport.During(ctx, call), opts)
-	body := call.end()
+	body := call.endCall()
 	switch {
 	case err != nil:
 		if body != nil {
@@ -282,14 +282,14 @@ func (s *source) watch(
 		s.noteLeft(call.seen, call.unread)
 		return hideInStream(call.last.Credentials(), clientStreamOf(w, s.expected, call.last)), nil
 	}
-	s.tally.note(streamed, "")
+	s.counts.note(streamed, "")
 	stream := &watchStream{
 		body: body, kinds: c.kinds, decoding: s.decoding, answer: call.last,
 		fallback: clientStreamOf(w, s.expected, call.last),
 	}
 	body.events.Want(sources.Wanted(ctx))
 	if isListing(opts) {
-		s.decoding.begin()
+		s.decoding.beginList()
 		body.events.Begin(s.decoding.cached)
 		stream.listing, stream.lease = true, counting(lease)
 	}

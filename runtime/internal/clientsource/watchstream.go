@@ -94,8 +94,8 @@ func (c *watchCall) Take(req *http.Request, contentType string, real io.ReadClos
 	return body
 }
 
-// end notes that the function has returned, and returns the body to read, nil for none.
-func (c *watchCall) end() *watchBody {
+// endCall notes that the function has returned, and returns the body to read, nil for none.
+func (c *watchCall) endCall() *watchBody {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
@@ -174,7 +174,7 @@ type watchStream struct {
 
 func (s *watchStream) Stop() {
 	s.stop.Do(func() {
-		s.fallback.end()
+		s.fallback.stopWatch()
 		// A wrapped watcher may not close the body, and blocks in Read until it is closed.
 		s.body.Close()
 		s.fallback.drain()
@@ -235,7 +235,7 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (sources.Even
 		return sources.Event{Type: watch.Bookmark, ResourceVersion: raw.Version}, nil
 	}
 	if raw.FromCache {
-		s.accept()
+		s.acceptOnce()
 		return sources.Event{Type: raw.Type, Object: raw.Object, ResourceVersion: raw.Version}, nil
 	}
 	obj, ok := raw.Object.(object)
@@ -252,7 +252,7 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (sources.Even
 		return sources.Event{}, undecodable(s.answer,
 			fmt.Errorf("an object of an unexpected kind, %s; the client decodes from now on", kind))
 	}
-	s.accept()
+	s.acceptOnce()
 	s.kinds.watched(obj)
 	if raw.Type == watch.Error {
 		return sources.Event{}, errorOf(s.answer, obj, nil)
@@ -263,8 +263,8 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (sources.Even
 	return s.convert(raw, obj), nil
 }
 
-// accept notes that the events are of the expected kind.
-func (s *watchStream) accept() {
+// acceptOnce notes that the events are of the expected kind.
+func (s *watchStream) acceptOnce() {
 	if !s.accepted {
 		s.accepted = true
 		s.body.recorder.stop()
@@ -274,7 +274,7 @@ func (s *watchStream) accept() {
 // fallBack makes the client read the watch, from its first event on.
 func (s *watchStream) fallBack(ctx context.Context, reason string) (sources.Event, error) {
 	s.endWith(context.Background())
-	s.decoding.tally.takeBack(s.answer.Credentials().Hide(reason))
+	s.decoding.counts.takeBack(s.answer.Credentials().Hide(reason))
 	s.fellBack = true
 	s.body.release()
 	return s.fallback.Next(ctx)
@@ -343,7 +343,7 @@ func (s *watchStream) convert(raw decode.Event, obj object) sources.Event {
 	if s.listing && event.InitialEventsEnd {
 		s.listing, s.lease = false, nil
 		s.body.events.End()
-		s.decoding.end()
+		s.decoding.endList()
 	}
 	return event
 }

@@ -26,11 +26,11 @@ func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
 	if fs == nil {
 		return d.foreign(p, at)
 	}
-	if !d.enter() {
+	if !d.openBracket() {
 		return false
 	}
 	if d.next() == '}' {
-		return d.leave()
+		return d.closeBracket()
 	}
 	// previous is where the number of the next field is remembered: in the field before,
 	// or in fs for the first one.

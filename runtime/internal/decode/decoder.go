@@ -113,8 +113,8 @@ func (o Options) cut() *cut {
 	return root
 }
 
-// of is the cut for a field.
-func (c *cut) of(name string) *cut {
+// forField is the cut for a field.
+func (c *cut) forField(name string) *cut {
 	if c == nil {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (r *reader) attempt(decode func(*jsonDecoder) bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := &r.json
-	d.begin(r.in)
+	d.resetTo(r.in)
 	d.depth, d.left = r.depth, expansion*r.maxObject
 	defer d.release()
 	if !decode(d) {
@@ -223,8 +223,8 @@ func (r *reader) object(d *jsonDecoder) (object any, ok bool) {
 	return v.Interface(), d.value(d.plans.without(r.cut, r.typ), v.UnsafePointer())
 }
 
-// end returns an error if anything but white space follows.
-func (r *reader) end() error {
+// checkEOF returns an error if anything but white space follows.
+func (r *reader) checkEOF() error {
 	if c, more := r.in.peek(); more {
 		return r.failed(fmt.Errorf("invalid character %q after top-level value", c))
 	}

@@ -45,7 +45,7 @@ func (d *Decoder) unmarshal(data []byte) (object any, err error) {
 		return ok
 	})
 	if err == nil {
-		err = r.end()
+		err = r.checkEOF()
 	}
 	return object, err
 }
@@ -57,9 +57,9 @@ func unmarshalAs(d *Decoder, typ reflect.Type, data []byte) (any, error) {
 	if _, err := r.peek(); err != nil {
 		return nil, err
 	}
-	err := r.try(func(d *jsonDecoder) bool { return d.value(d.plans.of(typ), v.UnsafePointer()) })
+	err := r.try(func(d *jsonDecoder) bool { return d.value(d.plans.forType(typ), v.UnsafePointer()) })
 	if err == nil {
-		err = r.end()
+		err = r.checkEOF()
 	}
 	return v.Interface(), err
 }

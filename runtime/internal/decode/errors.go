@@ -100,7 +100,7 @@ func (r *reader) identified(err error, within ...string) error {
 // textAt returns the string that names lead to from in's position, "" if there is none or if it doesn't look
 // like the name of an object.
 func (d *jsonDecoder) textAt(in *input, names []string) string {
-	d.begin(in)
+	d.resetTo(in)
 	for _, name := range names {
 		if !d.find(name) {
 			return ""

@@ -53,7 +53,7 @@ func (t *stringTable) get(content []byte) string {
 	if n > longestShared {
 		return string(content)
 	}
-	i := t.placeBytes(content)
+	i := t.setOfBytes(content)
 	for j, s := range &t.sets[i] {
 		if s == string(content) {
 			t.states[i] |= 1 << j
@@ -70,7 +70,7 @@ func (t *stringTable) box(content []byte) any {
 	if n == 0 || n > longestShared {
 		return string(content)
 	}
-	i := t.placeBytes(content)
+	i := t.setOfBytes(content)
 	if t.boxes == nil {
 		t.boxes = make([][ways]any, len(t.sets))
 	}
@@ -98,7 +98,7 @@ func (t *stringTable) share(s string) string {
 	if len(s) == 0 || len(s) > longestShared {
 		return s
 	}
-	i := t.place(s)
+	i := t.setOf(s)
 	for j, known := range &t.sets[i] {
 		if known == s {
 			t.states[i] |= 1 << j
@@ -108,16 +108,16 @@ func (t *stringTable) share(s string) string {
 	return t.add(i, s)
 }
 
-// place returns the number of the set where a string belongs; placeBytes does the same for
+// setOf returns the number of the set where a string belongs; setOfBytes does the same for
 // bytes.
-func (t *stringTable) place(content string) uint32 {
+func (t *stringTable) setOf(content string) uint32 {
 	if t.misses >= ways*len(t.sets) && len(t.sets) < largestTable {
 		t.grow()
 	}
 	return uint32(maphash.String(t.seed, content)) & uint32(len(t.sets)-1)
 }
 
-func (t *stringTable) placeBytes(content []byte) uint32 {
+func (t *stringTable) setOfBytes(content []byte) uint32 {
 	if t.misses >= ways*len(t.sets) && len(t.sets) < largestTable {
 		t.grow()
 	}
@@ -163,7 +163,7 @@ func (t *stringTable) grow() {
 			if s == "" {
 				continue
 			}
-			to := t.place(s)
+			to := t.setOf(s)
 			k := t.put(to, s, before.states[i]>>j&1)
 			if before.boxes != nil {
 				t.boxes[to][k] = before.boxes[i][j]

@@ -90,7 +90,7 @@ func (l *list) read() error {
 			return err
 		}
 	}
-	return l.end()
+	return l.checkEOF()
 }
 
 // member reads a name and its value. Each is one attempt: a list isn't decoded as one value.

@@ -166,7 +166,7 @@ func (d *protoDecoder) addFields(p *messagePlan, c *cut) bool {
 		f := messageField{offset: sf.Offset, typ: sf.Type}
 		below := c
 		if name != "" && name != "-" {
-			f.drop, below = c.drops(name), c.of(name)
+			f.drop, below = c.drops(name), c.forField(name)
 		}
 		f.unique = sf.Type == reflect.TypeFor[string]() && isUnique(p.typ, name)
 		if wire != "varint" && wire != "bytes" || !d.choose(&f, below) {

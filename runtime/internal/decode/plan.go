@@ -76,8 +76,8 @@ type planKey struct {
 	cut *cut
 }
 
-// of returns the plan of a type from which nothing is dropped.
-func (ps plans) of(t reflect.Type) *plan { return ps.without(nil, t) }
+// forType returns the plan of a type from which nothing is dropped.
+func (ps plans) forType(t reflect.Type) *plan { return ps.without(nil, t) }
 
 // without returns the plan of a type without the fields that c drops.
 func (ps plans) without(c *cut, t reflect.Type) *plan {
@@ -180,7 +180,7 @@ func (d *jsonDecoder) fieldsOf(p *plan) *fields {
 
 // compile sets the plan of a field, when the field occurs for the first time.
 func (d *jsonDecoder) compile(p *plan, f *field) {
-	f.plan = d.plans.without(p.cut.of(f.name()), f.typ)
+	f.plan = d.plans.without(p.cut.forField(f.name()), f.typ)
 	if f.typ == reflect.TypeFor[string]() && isUnique(p.typ, f.name()) {
 		f.plan = &d.uniqueString
 	}

@@ -193,7 +193,7 @@ func TestNormalize(t *testing.T) {
 		fill.Fill(obj.Interface())
 		before := obj.Interface().(runtime.Object).DeepCopyObject()
 		for range 2 {
-			d.json.normalize(d.json.plans.of(typ), obj.UnsafePointer())
+			d.json.normalize(d.json.plans.forType(typ), obj.UnsafePointer())
 			if !reflect.DeepEqual(obj.Interface(), before) {
 				t.Fatalf("%v: %s", gvk, difference(obj.Interface(), before))
 			}

@@ -58,8 +58,8 @@ const (
 // needHex is the length of \uXXXX.
 const needHex = 6
 
-// begin makes the scanner read what begins at in's position.
-func (s *scanner) begin(in *input) {
+// resetTo makes the scanner read what begins at in's position.
+func (s *scanner) resetTo(in *input) {
 	s.data, s.pos, s.end, s.ended = in.data, in.pos, in.end, in.err != nil
 	s.depth, s.err, s.path = 0, nil, s.path[:0]
 }
@@ -103,8 +103,8 @@ func (s *scanner) next() byte {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
-// enter consumes the bracket that opens an object or array.
-func (s *scanner) enter() bool {
+// openBracket consumes the bracket that opens an object or array.
+func (s *scanner) openBracket() bool {
 	s.pos++
 	if s.depth++; s.depth > maxDepth {
 		return s.fail(ErrTooDeep)
@@ -112,8 +112,8 @@ func (s *scanner) enter() bool {
 	return true
 }
 
-// leave consumes the bracket that closes an object or array.
-func (s *scanner) leave() bool {
+// closeBracket consumes the bracket that closes an object or array.
+func (s *scanner) closeBracket() bool {
 	s.pos++
 	s.depth--
 	return true
@@ -122,11 +122,11 @@ func (s *scanner) leave() bool {
 // open consumes the bracket that opens an object or array. If it is empty, open consumes
 // end, too, and returns true for empty.
 func (s *scanner) open(end byte) (empty, ok bool) {
-	if !s.enter() {
+	if !s.openBracket() {
 		return false, false
 	}
 	if s.next() == end {
-		return true, s.leave()
+		return true, s.closeBracket()
 	}
 	return false, true
 }
@@ -139,7 +139,7 @@ func (s *scanner) another(end byte, where string) (more, ok bool) {
 		s.next()
 		return true, true
 	case end:
-		return false, s.leave()
+		return false, s.closeBracket()
 	}
 	return false, s.unexpected(where)
 }
@@ -337,11 +337,11 @@ func (s *scanner) skip() bool {
 		s.pos = end + 1
 		return end >= 0
 	case '{':
-		if !s.enter() {
+		if !s.openBracket() {
 			return false
 		}
 		if s.next() == '}' {
-			return s.leave()
+			return s.closeBracket()
 		}
 		for {
 			if s.next() != '"' {
@@ -359,17 +359,17 @@ func (s *scanner) skip() bool {
 			case ',':
 				s.pos++
 			case '}':
-				return s.leave()
+				return s.closeBracket()
 			default:
 				return s.unexpected("after object key:value pair")
 			}
 		}
 	case '[':
-		if !s.enter() {
+		if !s.openBracket() {
 			return false
 		}
 		if s.next() == ']' {
-			return s.leave()
+			return s.closeBracket()
 		}
 		for {
 			s.next()
@@ -380,7 +380,7 @@ func (s *scanner) skip() bool {
 			case ',':
 				s.pos++
 			case ']':
-				return s.leave()
+				return s.closeBracket()
 			default:
 				return s.unexpected("after array element")
 			}

@@ -70,5 +70,5 @@ func element(s []byte, i int, size uintptr) unsafe.Pointer {
 
 // decodeInto decodes the value at d's position.
 func decodeInto[V any](d *jsonDecoder, to *V) bool {
-	return d.value(d.plans.of(reflect.TypeFor[V]()), unsafe.Pointer(to))
+	return d.value(d.plans.forType(reflect.TypeFor[V]()), unsafe.Pointer(to))
 }

@@ -40,7 +40,7 @@ func (d *jsonDecoder) unstructured(c *cut) (*unstructured.Unstructured, bool) {
 	case 'n':
 		return u, d.literal("null")
 	}
-	return u, d.mismatched(d.plans.of(reflect.TypeFor[map[string]any]()))
+	return u, d.mismatched(d.plans.forType(reflect.TypeFor[map[string]any]()))
 }
 
 // hasKind reports whether apimachinery finds a kind in an object with these values for kind and

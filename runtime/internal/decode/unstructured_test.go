@@ -46,7 +46,7 @@ func oneUnstructured(d *Decoder, data []byte) (any, error) {
 		return ok && d.checkKind(object)
 	})
 	if err == nil {
-		err = r.end()
+		err = r.checkEOF()
 	}
 	return object, err
 }

@@ -153,7 +153,7 @@ func (d *jsonDecoder) collectMembers(c *cut, is part) bool {
 			ok = d.skip()
 		} else {
 			var value any
-			value, ok = d.untypedMember(name, c.of(name), is)
+			value, ok = d.untypedMember(name, c.forField(name), is)
 			ok = ok && d.spend(entryCost)
 			d.members = append(d.members, member{name, value})
 		}

@@ -23,7 +23,7 @@ const convincing = 16
 // longer. So after convincing wanted objects in a row it decodes the next object first, and then checks
 // whether it is wanted.
 func (r *reader) ifWanted(d *jsonDecoder, want func(namespace, uid string) bool) (f found, ok bool) {
-	start := d.place()
+	start := d.position()
 	if r.keepsAsked && r.inARow >= convincing {
 		if f, ok = r.decodeFirst(d, want); ok || d.err == errMore {
 			return f, ok
@@ -194,17 +194,17 @@ func metadataOf(t reflect.Type) (number int, ok bool) {
 
 // keepsAsked reports whether c keeps the fields of asked.
 func (c *cut) keepsAsked() bool {
-	in := c.of("metadata")
+	in := c.forField("metadata")
 	return !c.drops("metadata") && !in.drops("namespace") && !in.drops("uid") && !in.drops("resourceVersion")
 }
 
-// place is where a decoder is in its text.
-type place struct{ pos, depth int }
+// position is where a decoder is in its text.
+type position struct{ pos, depth int }
 
-func (d *jsonDecoder) place() place { return place{d.pos, d.depth} }
+func (d *jsonDecoder) position() position { return position{d.pos, d.depth} }
 
-// goBack resets the decoder to a place before an error.
-func (d *jsonDecoder) goBack(to place) {
+// goBack resets the decoder to a position before an error.
+func (d *jsonDecoder) goBack(to position) {
 	d.pos, d.depth = to.pos, to.depth
 	d.err, d.path = nil, d.path[:0]
 }

@@ -179,13 +179,13 @@ func (x *index) set(slot uint32, values []string) {
 		return
 	}
 	if len(values) == 1 {
-		x.column.set(slot, x.join(slot, values[0]))
+		x.column.set(slot, x.addPosting(slot, values[0]))
 		return
 	}
 	refs := make([]ref, 0, len(values))
 	for i, value := range values {
 		if !slices.Contains(values[:i], value) {
-			refs = append(refs, x.join(slot, value))
+			refs = append(refs, x.addPosting(slot, value))
 		}
 	}
 	if len(refs) == 1 {
@@ -205,17 +205,17 @@ func (x *index) unset(slot uint32) {
 	case noValue:
 	case severalValues:
 		for _, r := range x.several[slot] {
-			x.leave(r)
+			x.removePosting(r)
 		}
 		delete(x.several, slot)
 	default:
-		x.leave(r)
+		x.removePosting(r)
 	}
 	x.column.set(slot, ref{value: noValue})
 }
 
-// join adds a slot to the posting of value.
-func (x *index) join(slot uint32, value string) ref {
+// addPosting adds a slot to the posting of value.
+func (x *index) addPosting(slot uint32, value string) ref {
 	id, ok := x.ids[value]
 	if !ok {
 		if n := len(x.free); n > 0 {
@@ -237,10 +237,10 @@ func (x *index) join(slot uint32, value string) ref {
 	return ref{id, uint32(len(*p) - 1)}
 }
 
-// leave removes the slot that r refers to from its posting. The posting's last
+// removePosting removes the slot that r refers to from its posting. The posting's last
 // slot takes its place. An empty posting is freed, so that values which come and
 // go leave nothing behind.
-func (x *index) leave(r ref) {
+func (x *index) removePosting(r ref) {
 	slots := x.postings[r.value]
 	last := uint32(len(slots) - 1)
 	moved := slots[last]

@@ -117,10 +117,10 @@ func (t *table) add(tag uint32) {
 	if len(t.tags)*16 > len(t.buckets)*bucketSize*13 {
 		t.resize(2 * len(t.buckets))
 	}
-	t.place(slot)
+	t.insertSlot(slot)
 }
 
-func (t *table) place(slot uint32) {
+func (t *table) insertSlot(slot uint32) {
 	tag := t.tags[slot]
 	at := t.home(tag)
 	for t.buckets[at].full() {
@@ -137,7 +137,7 @@ func (t *table) resize(buckets int) {
 	t.buckets, t.bits = make([]bucket, buckets), uint8(bits.TrailingZeros(uint(buckets)))
 	for i := range old {
 		for taken := old[i].taken(); taken != 0; taken &= taken - 1 {
-			t.place(old[i].slots[entry(taken)])
+			t.insertSlot(old[i].slots[entry(taken)])
 		}
 	}
 }

@@ -47,7 +47,7 @@ func answerOf(resp *http.Response, used Credentials) *Answer {
 		body := &seenBody{resp.Body, a}
 		resp.Body = body
 		if strings.HasPrefix(a.ContentType, "text/") {
-			body.begin() // Clients don't read the page of a proxy in place of a watch.
+			body.readBeginning() // Clients don't read the page of a proxy in place of a watch.
 		}
 	}
 	return a
@@ -80,8 +80,8 @@ type seenBody struct {
 	answer *Answer
 }
 
-// begin reads the beginning of the body, which is read again later.
-func (b *seenBody) begin() {
+// readBeginning reads the beginning of the body, which is read again later.
+func (b *seenBody) readBeginning() {
 	first := make([]byte, 512)
 	n, err := b.ReadCloser.Read(first)
 	var rest io.Reader = b.ReadCloser
