@@ -145,7 +145,7 @@ func (p *plainInformer) apply(d Delta, isInInitialList bool) error {
 		p.names = *info
 		return nil
 	case transformed:
-		return p.arrive(d.Type == Deleted, info, isInInitialList)
+		return p.applyTransformed(d.Type == Deleted, info, isInInitialList)
 	}
 	switch d.Type {
 	case Added, Updated, Deleted:
@@ -175,12 +175,12 @@ func (p *plainInformer) update(obj any, isInInitialList bool) error {
 	if err := p.state.Update(obj); err != nil {
 		return err
 	}
-	p.tell(old, exists, obj, isInInitialList)
+	p.callHandler(old, exists, obj, isInInitialList)
 	return nil
 }
 
-// tell calls the handler for an object that was added or updated.
-func (p *plainInformer) tell(old any, existed bool, obj any, isInInitialList bool) {
+// callHandler calls the handler for an object that was added or updated.
+func (p *plainInformer) callHandler(old any, existed bool, obj any, isInInitialList bool) {
 	if existed {
 		p.handler.OnUpdate(old, obj)
 	} else {
@@ -221,7 +221,7 @@ func (p *plainInformer) replace(info ReplacedAllInfo, isInInitialList bool) erro
 	}
 	for i, obj := range info.Objects {
 		old, existed := before[keys[i]]
-		p.tell(old, existed, obj, isInInitialList)
+		p.callHandler(old, existed, obj, isInInitialList)
 	}
 	return nil
 }

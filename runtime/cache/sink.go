@@ -54,22 +54,22 @@ func versionUpdated(store ReflectorStore) func(string) {
 type staging struct {
 	store ReflectorStore
 	items []any
-	// places are the positions in items by key. It is nil until an object is removed.
-	places map[string]int
+	// positions are the positions in items by key. It is nil until an object is removed.
+	positions map[string]int
 }
 
 func (s *staging) Add(obj any, _ string) error {
 	s.items = append(s.items, obj)
-	if s.places != nil {
-		s.place(len(s.items) - 1)
+	if s.positions != nil {
+		s.recordPosition(len(s.items) - 1)
 	}
 	return nil
 }
 
-// place notes where an object is. An object without a name has no place, and can't be removed.
-func (s *staging) place(i int) {
+// recordPosition notes where an object is. An object without a name has no position, and can't be removed.
+func (s *staging) recordPosition(i int) {
 	if key, err := DeletionHandlingMetaNamespaceKeyFunc(s.items[i]); err == nil {
-		s.places[key] = i
+		s.positions[key] = i
 	}
 }
 
@@ -81,27 +81,27 @@ func (s *staging) Update(obj any, resourceVersion string) error {
 }
 
 func (s *staging) Remove(obj any) error {
-	if s.places == nil {
-		s.places = make(map[string]int, len(s.items))
+	if s.positions == nil {
+		s.positions = make(map[string]int, len(s.items))
 		for i := range s.items {
-			s.place(i)
+			s.recordPosition(i)
 		}
 	}
 	key, err := DeletionHandlingMetaNamespaceKeyFunc(obj)
 	if err != nil {
 		return withoutObject(KeyError{Obj: obj, Err: err})
 	}
-	i, ok := s.places[key]
+	i, ok := s.positions[key]
 	if !ok {
 		return nil
 	}
 	// The last item moves into the gap: a list has no order.
 	last := len(s.items) - 1
 	s.items[i] = s.items[last]
-	s.place(i)
+	s.recordPosition(i)
 	s.items[last] = nil
 	s.items = s.items[:last]
-	delete(s.places, key)
+	delete(s.positions, key)
 	return nil
 }
 

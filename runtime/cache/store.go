@@ -94,9 +94,9 @@ func syncVersion(s *store.Store[string]) string {
 	return s.ResourceVersion()
 }
 
-// accept returns the key of an object and the transformed object. As in client-go, the key is that of the
-// object before its transformation.
-func (x *observedIndexer) accept(obj any) (key string, transformed any, err error) {
+// keyAndTransform returns the key of an object and the transformed object. As in client-go, the key is that
+// of the object before its transformation.
+func (x *observedIndexer) keyAndTransform(obj any) (key string, transformed any, err error) {
 	if key, err = x.keyFunc(obj); err != nil {
 		return "", nil, KeyError{Obj: obj, Err: err}
 	}
@@ -105,7 +105,7 @@ func (x *observedIndexer) accept(obj any) (key string, transformed any, err erro
 }
 
 func (x *observedIndexer) Add(obj any) error {
-	key, obj, err := x.accept(obj)
+	key, obj, err := x.keyAndTransform(obj)
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (x *observedIndexer) Delete(obj any) error { return x.written(x.reads.Delet
 func (x *observedIndexer) Replace(list []any, resourceVersion string) error {
 	staged := x.Store().Begin()
 	for _, obj := range list {
-		key, obj, err := x.accept(obj)
+		key, obj, err := x.keyAndTransform(obj)
 		if err != nil {
 			staged.Discard()
 			return err

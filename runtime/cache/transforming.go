@@ -139,17 +139,17 @@ func (p *plainInformer) applyNamed(d Delta, isInInitialList bool) error {
 		}
 		return p.remove(tombstone)
 	}
-	return p.arrive(d.Type == Deleted, transformed{
+	return p.applyTransformed(d.Type == Deleted, transformed{
 		Result:  transforms.Result[string]{From: key, Key: key, Object: d.Object},
 		version: indexer.VersionOf(d.Object),
 	}, isInInitialList)
 }
 
-// arrive applies an event of an object that may be stored under another key than the server's, or not be
-// cached.
-func (p *plainInformer) arrive(deleted bool, t transformed, isInInitialList bool) error {
+// applyTransformed applies an event of an object that may be stored under another key than the server's, or
+// not be cached.
+func (p *plainInformer) applyTransformed(deleted bool, t transformed, isInInitialList bool) error {
 	if deleted || t.Object == nil {
-		return p.leave(t)
+		return p.deleteTransformed(t)
 	}
 	if old, moved := p.names.Put(t.From, t.Key, p.state.ListKeys); moved {
 		if err := p.drop(old, false); err != nil {
@@ -159,9 +159,9 @@ func (p *plainInformer) arrive(deleted bool, t transformed, isInInitialList bool
 	return p.update(t.Object, isInInitialList)
 }
 
-// leave deletes an object. The handler gets its final state only if that has the key under which the object
-// is stored.
-func (p *plainInformer) leave(t transformed) error {
+// deleteTransformed deletes an object. The handler gets its final state only if that has the key under which
+// the object is stored.
+func (p *plainInformer) deleteTransformed(t transformed) error {
 	key, stored := p.names.Of(t.From)
 	if !p.names.Changed() {
 		_, stored, _ = p.state.GetByKey(key)

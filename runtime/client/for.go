@@ -158,7 +158,7 @@ func kindOf(
 	if err != nil {
 		return kind, err
 	}
-	if !slices.ContainsFunc(listKinds, of(version)) {
+	if !slices.ContainsFunc(listKinds, inGroupVersion(version)) {
 		return kind, fmt.Errorf("the scheme has it in %s, but %s only as %v: add that, too",
 			version, list, listKinds)
 	}
@@ -198,7 +198,7 @@ func choose(
 ) (schema.GroupVersionKind, error) {
 	left := narrow(kinds, func(kind schema.GroupVersionKind) bool { return kind.Kind == name })
 	if wanted != nil {
-		left = narrow(left, of(*wanted))
+		left = narrow(left, inGroupVersion(*wanted))
 	}
 	if len(left) > 1 {
 		return schema.GroupVersionKind{}, fmt.Errorf(
@@ -222,7 +222,8 @@ func narrow(
 	return matching
 }
 
-func of(version schema.GroupVersion) func(schema.GroupVersionKind) bool {
+// inGroupVersion reports whether a kind is of a version.
+func inGroupVersion(version schema.GroupVersion) func(schema.GroupVersionKind) bool {
 	return func(kind schema.GroupVersionKind) bool { return kind.GroupVersion() == version }
 }
 

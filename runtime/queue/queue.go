@@ -165,7 +165,7 @@ func (q *Queue[T]) GetBatch(ctx context.Context, n int) ([]T, error) {
 	}
 	batch := make([]T, 0, min(max(n, 1), q.ready.len()))
 	for len(batch) < cap(batch) && q.ready.len() > 0 {
-		item, _ := q.take()
+		item, _ := q.popReady()
 		batch = append(batch, item)
 	}
 	return batch, nil
@@ -410,13 +410,13 @@ func (q *Queue[T]) get(ctx context.Context) (item T, priority int32, err error) 
 	err = q.await(ctx)
 	defer q.unlock()
 	if err == nil {
-		item, priority = q.take()
+		item, priority = q.popReady()
 	}
 	return item, priority, err
 }
 
-// take hands out the next ready item.
-func (q *Queue[T]) take() (item T, priority int32) {
+// popReady hands out the next ready item.
+func (q *Queue[T]) popReady() (item T, priority int32) {
 	id := q.ready.pop()
 	s := q.table.at(id)
 	s.state &^= isReady

@@ -42,7 +42,7 @@ func (ws *waiters) wait(ctx context.Context, mu *sync.Mutex) error {
 	}
 	mu.Lock()
 	if err != nil {
-		if ws.leave(w) {
+		if ws.unpark(w) {
 			return err
 		}
 		// It was woken as well. The waker sends without the lock, perhaps only now.
@@ -66,8 +66,8 @@ func (ws *waiters) next() *waiter {
 	return w
 }
 
-// leave removes w from parked and reports whether it was there: if not, it has been woken.
-func (ws *waiters) leave(w *waiter) bool {
+// unpark removes w from parked and reports whether it was there: if not, it has been woken.
+func (ws *waiters) unpark(w *waiter) bool {
 	for i, parked := range ws.parked {
 		if parked == w {
 			ws.parked = append(ws.parked[:i], ws.parked[i+1:]...)

@@ -133,7 +133,7 @@ func (s *Server[T, L]) Watch(ctx context.Context, opts metav1.ListOptions) (watc
 		w.closeAfter(time.Duration(*opts.TimeoutSeconds) * time.Second)
 	}
 	context.AfterFunc(ctx, w.Stop)
-	go w.pump()
+	go w.sendEvents()
 	return w, nil
 }
 

@@ -77,8 +77,8 @@ func (w *stream) change(f func()) {
 	}
 }
 
-// pump moves events from the queue to the reader until either side ends the stream.
-func (w *stream) pump() {
+// sendEvents moves events from the queue to the reader until either side ends the stream.
+func (w *stream) sendEvents() {
 	defer w.onEnd(w)
 	defer close(w.result)
 	defer w.change(func() {

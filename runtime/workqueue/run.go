@@ -225,16 +225,16 @@ func (r *runner[T]) process(generation int, item T) {
 	exits := true
 	defer func() {
 		if exits {
-			r.settle(item, Result{}, errGoexit)
+			r.handleResult(item, Result{}, errGoexit)
 		}
 	}()
 	result, err := r.call(item, func() { exits = false })
 	exits = false
-	r.settle(item, result, err)
+	r.handleResult(item, result, err)
 }
 
-// settle does what follows from the result of an item.
-func (r *runner[T]) settle(item T, result Result, err error) {
+// handleResult does what follows from the result of an item.
+func (r *runner[T]) handleResult(item T, result Result, err error) {
 	end := r.processing.Err()
 	var terminal *terminalError
 	switch {

@@ -42,7 +42,7 @@ func (n *Set[F]) begun(namespace string) *addition[F] {
 	if n.members[namespace] != nil {
 		return nil
 	}
-	m := &member[F]{place: &place{
+	m := &member[F]{membership: &membership{
 		namespace: namespace, before: n.leaving[namespace], gone: make(chan struct{})}}
 	n.members[namespace] = m
 	return &addition[F]{m, map[*multiInformer[F]]*child{}}
@@ -63,7 +63,7 @@ func (n *Set[F]) admit(a *addition[F]) bool {
 		}
 	}
 	for _, s := range informers {
-		s.setChild(a.place, a.children[s].informer)
+		s.setChild(a.membership, a.children[s].informer)
 	}
 	a.ready = true
 	n.open(a.member)
@@ -89,11 +89,11 @@ func (a *addition[F]) setUp(todo []task[F]) error {
 	for _, one := range todo {
 		c := a.children[one.informer]
 		if c == nil {
-			c = &child{place: a.place, informer: one.informer.of(a.factory)}
+			c = &child{membership: a.membership, informer: one.informer.childOf(a.factory)}
 			a.children[one.informer] = c
 		}
 		for _, step := range one.steps {
-			if err := step.do(a.place, c.informer); err != nil {
+			if err := step.do(a.membership, c.informer); err != nil {
 				return err
 			}
 			c.taken = step.number
@@ -116,14 +116,14 @@ func (n *Set[F]) abandon(a *addition[F]) {
 	a.left.Store(true)
 	for s := range a.children {
 		for _, h := range s.handlers() {
-			h.leave(a.place)
+			h.forgetInformer(a.membership)
 		}
 	}
 }
 
 // child is the informer of a namespace.
 type child struct {
-	*place
+	*membership
 	informer cache.SharedIndexInformer
 	// taken is the number of the last step that it has taken.
 	taken uint64

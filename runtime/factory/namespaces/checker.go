@@ -12,9 +12,9 @@ import (
 type multiChecker struct {
 	// checkers returns the present checkers.
 	checkers func() []cache.DoneChecker
-	// begin calls wait on a goroutine, with a channel that is closed when wait has to
+	// startWait calls wait on a goroutine, with a channel that is closed when wait has to
 	// return. It does nothing if that channel is closed already.
-	begin func(wait func(over <-chan struct{}))
+	startWait func(wait func(over <-chan struct{}))
 
 	// mu comes last: no other lock is taken under it.
 	mu sync.Mutex
@@ -26,9 +26,9 @@ type multiChecker struct {
 }
 
 func newMultiChecker(
-	checkers func() []cache.DoneChecker, begin func(wait func(over <-chan struct{})),
+	checkers func() []cache.DoneChecker, startWait func(wait func(over <-chan struct{})),
 ) *multiChecker {
-	return &multiChecker{checkers: checkers, begin: begin, changed: make(chan struct{})}
+	return &multiChecker{checkers: checkers, startWait: startWait, changed: make(chan struct{})}
 }
 
 func (c *multiChecker) Name() string { return "informers of namespaces" }
@@ -49,7 +49,7 @@ func (c *multiChecker) Done() <-chan struct{} {
 	pending := c.pending
 	c.mu.Unlock()
 	if first {
-		c.begin(c.wait)
+		c.startWait(c.wait)
 	}
 	return pending
 }
@@ -72,7 +72,7 @@ func (c *multiChecker) wait(over <-chan struct{}) {
 		checkers := c.checkers()
 		next := slices.IndexFunc(checkers, func(c cache.DoneChecker) bool { return !cache.IsDone(c) })
 		if next < 0 {
-			if c.end(changed) {
+			if c.closePending(changed) {
 				return
 			}
 			continue
@@ -86,9 +86,9 @@ func (c *multiChecker) wait(over <-chan struct{}) {
 	}
 }
 
-// end closes pending and returns true, unless the set of checkers has changed since
+// closePending closes pending and returns true, unless the set of checkers has changed since
 // changed was read: a caller of Done may be waiting for a new checker.
-func (c *multiChecker) end(changed chan struct{}) bool {
+func (c *multiChecker) closePending(changed chan struct{}) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.changed != changed {

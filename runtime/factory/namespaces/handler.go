@@ -30,7 +30,7 @@ type multiHandler struct {
 	joining sync.Mutex
 	// mu guards members. It is taken after joining.
 	mu      sync.Mutex
-	members map[*place]registeredAt
+	members map[*membership]registeredAt
 }
 
 // registeredAt is the registration of a handler with the informer of a namespace.
@@ -40,17 +40,17 @@ type registeredAt struct {
 }
 
 func newMultiHandler(
-	handler cache.ResourceEventHandler, options cache.HandlerOptions, begin func(func(<-chan struct{})),
+	handler cache.ResourceEventHandler, options cache.HandlerOptions, startWait func(func(<-chan struct{})),
 ) *multiHandler {
 	h := &multiHandler{handler: handler, options: options, turn: make(chan struct{}, 1),
-		members: map[*place]registeredAt{}}
-	h.synced = newMultiChecker(h.checkers, begin)
+		members: map[*membership]registeredAt{}}
+	h.synced = newMultiChecker(h.checkers, startWait)
 	return h
 }
 
 // join adds the handler to the informer of a namespace, unless the namespace has left or the handler was
 // removed.
-func (h *multiHandler) join(at *place, informer cache.SharedIndexInformer) error {
+func (h *multiHandler) join(at *membership, informer cache.SharedIndexInformer) error {
 	h.joining.Lock()
 	defer h.joining.Unlock()
 	if h.removed.Load() || at.left.Load() {
@@ -64,9 +64,9 @@ func (h *multiHandler) join(at *place, informer cache.SharedIndexInformer) error
 	return nil
 }
 
-// leave forgets the informer of a namespace, which is about to stop, and returns the registration there. The
-// handler doesn't join it any more.
-func (h *multiHandler) leave(at *place) (r registeredAt, ok bool) {
+// forgetInformer forgets the informer of a namespace, which is about to stop, and returns the registration
+// there. The handler doesn't join it any more.
+func (h *multiHandler) forgetInformer(at *membership) (r registeredAt, ok bool) {
 	h.joining.Lock()
 	defer h.joining.Unlock()
 	h.change(func() {
@@ -81,8 +81,8 @@ func (h *multiHandler) remove() error {
 	h.removed.Store(true)
 	h.joining.Lock()
 	defer h.joining.Unlock()
-	var members map[*place]registeredAt
-	h.change(func() { members, h.members = h.members, map[*place]registeredAt{} })
+	var members map[*membership]registeredAt
+	h.change(func() { members, h.members = h.members, map[*membership]registeredAt{} })
 	var errs []error
 	for _, r := range members {
 		errs = append(errs, r.informer.RemoveEventHandler(r.registration))
@@ -135,11 +135,11 @@ func (h *multiHandler) forgetOnce(forgotten map[string]bool, before, after any) 
 	}
 	forgotten[key] = true
 	if before != nil && !h.removed.Load() {
-		h.tellGone(cache.DeletedFinalStateUnknown{Key: key, Obj: before})
+		h.callOnDelete(cache.DeletedFinalStateUnknown{Key: key, Obj: before})
 	}
 }
 
-func (h *multiHandler) tellGone(tombstone cache.DeletedFinalStateUnknown) {
+func (h *multiHandler) callOnDelete(tombstone cache.DeletedFinalStateUnknown) {
 	defer utilruntime.HandleCrash()
 	h.handler.OnDelete(tombstone)
 }
@@ -160,45 +160,45 @@ func (h *multiHandler) checkers() (list []cache.DoneChecker) {
 // handlerAt is the handler at the informer of a namespace.
 type handlerAt struct {
 	*multiHandler
-	at *place
+	at *membership
 }
 
 // Unwrap returns the handler by which this one is named.
 func (h handlerAt) Unwrap() cache.ResourceEventHandler { return h.handler }
 
 func (h handlerAt) OnAdd(obj any, isInInitialList bool) {
-	if h.begin() {
-		defer h.end()
+	if h.acquireTurn() {
+		defer h.releaseTurn()
 		h.handler.OnAdd(obj, isInInitialList)
 	}
 }
 
 func (h handlerAt) OnUpdate(oldObj, newObj any) {
-	if h.begin() {
-		defer h.end()
+	if h.acquireTurn() {
+		defer h.releaseTurn()
 		h.handler.OnUpdate(oldObj, newObj)
 	}
 }
 
 func (h handlerAt) OnDelete(obj any) {
-	if h.begin() {
-		defer h.end()
+	if h.acquireTurn() {
+		defer h.releaseTurn()
 		h.handler.OnDelete(obj)
 	}
 }
 
-// begin waits for the handler's turn: after an earlier removal of the namespace, and after other calls. It
-// returns false if the handler was removed.
-func (h handlerAt) begin() bool {
+// acquireTurn waits for the handler's turn: after an earlier removal of the namespace, and after other calls.
+// It returns false if the handler was removed.
+func (h handlerAt) acquireTurn() bool {
 	if h.at.before != nil {
 		<-h.at.before
 	}
 	h.turn <- struct{}{}
 	if h.removed.Load() {
-		h.end()
+		h.releaseTurn()
 		return false
 	}
 	return true
 }
 
-func (h handlerAt) end() { <-h.turn }
+func (h handlerAt) releaseTurn() { <-h.turn }

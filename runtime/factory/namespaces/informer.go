@@ -14,9 +14,9 @@ import (
 
 // multiInformer shows the informers of several namespaces as one.
 type multiInformer[F Factory] struct {
-	set *Set[F]
-	of  func(F) cache.SharedIndexInformer
-	// entry is the informer's place in the set.
+	set     *Set[F]
+	childOf func(F) cache.SharedIndexInformer
+	// entry is the informer's entry in the set.
 	entry  *combined[F]
 	synced *multiChecker
 
@@ -31,27 +31,27 @@ type multiInformer[F Factory] struct {
 // step changes a setting of a child, or adds a handler to it.
 type step struct {
 	number uint64
-	do     func(at *place, child cache.SharedIndexInformer) error
+	do     func(at *membership, child cache.SharedIndexInformer) error
 	// handler is nil if a setting is changed.
 	handler *multiHandler
 }
 
 func newMultiInformer[F Factory](set *Set[F], of func(F) cache.SharedIndexInformer) *multiInformer[F] {
-	s := &multiInformer[F]{set: set, of: of, children: map[string]child{}}
-	s.synced = newMultiChecker(s.checkers, set.begin)
+	s := &multiInformer[F]{set: set, childOf: of, children: map[string]child{}}
+	s.synced = newMultiChecker(s.checkers, set.startWait)
 	return s
 }
 
-// setting is a step for every child, and for every later one before it starts.
-func (s *multiInformer[F]) setting(do func(child cache.SharedIndexInformer) error) error {
-	return s.take(step{do: func(_ *place, child cache.SharedIndexInformer) error { return do(child) }})
+// applySetting changes a setting of every child, and of every later one before it starts.
+func (s *multiInformer[F]) applySetting(do func(child cache.SharedIndexInformer) error) error {
+	return s.applyStep(step{do: func(_ *membership, c cache.SharedIndexInformer) error { return do(c) }})
 }
 
-// take lets every child take a step, and every later one before it starts.
-func (s *multiInformer[F]) take(st step) error {
+// applyStep applies a step to every child, and to every later one before it starts.
+func (s *multiInformer[F]) applyStep(st step) error {
 	number, children := s.addStep(st)
 	for _, c := range children {
-		if err := st.do(c.place, c.informer); err != nil && !c.left.Load() {
+		if err := st.do(c.membership, c.informer); err != nil && !c.left.Load() {
 			s.removeStep(func(other step) bool { return other.number == number })
 			return err
 		}
@@ -103,8 +103,8 @@ func (s *multiInformer[F]) handlers() (list []*multiHandler) {
 }
 
 // setChild adds the informer of a namespace. The caller holds the set's mu.
-func (s *multiInformer[F]) setChild(at *place, informer cache.SharedIndexInformer) {
-	s.children[at.namespace] = child{place: at, informer: informer}
+func (s *multiInformer[F]) setChild(at *membership, informer cache.SharedIndexInformer) {
+	s.children[at.namespace] = child{membership: at, informer: informer}
 	s.synced.change()
 }
 
@@ -149,8 +149,8 @@ func (s *multiInformer[F]) AddEventHandlerWithOptions(
 	if handler == nil {
 		return nil, errNilHandler
 	}
-	h := newMultiHandler(handler, options, s.set.begin)
-	if err := s.take(step{do: h.join, handler: h}); err != nil {
+	h := newMultiHandler(handler, options, s.set.startWait)
+	if err := s.applyStep(step{do: h.join, handler: h}); err != nil {
 		return nil, errors.Join(err, h.remove())
 	}
 	return h, nil
@@ -174,19 +174,21 @@ func (s *multiInformer[F]) GetStore() cache.Store     { return multiIndexer[F]{s
 func (s *multiInformer[F]) GetIndexer() cache.Indexer { return multiIndexer[F]{s} }
 
 func (s *multiInformer[F]) AddIndexers(indexers cache.Indexers) error {
-	return s.setting(func(child cache.SharedIndexInformer) error { return child.AddIndexers(indexers) })
+	return s.applySetting(func(child cache.SharedIndexInformer) error { return child.AddIndexers(indexers) })
 }
 
 func (s *multiInformer[F]) SetTransform(transform cache.TransformFunc) error {
-	return s.setting(func(child cache.SharedIndexInformer) error { return child.SetTransform(transform) })
+	return s.applySetting(func(child cache.SharedIndexInformer) error { return child.SetTransform(transform) })
 }
 
 func (s *multiInformer[F]) SetWatchErrorHandler(handler cache.WatchErrorHandler) error {
-	return s.setting(func(child cache.SharedIndexInformer) error { return child.SetWatchErrorHandler(handler) })
+	return s.applySetting(func(child cache.SharedIndexInformer) error {
+		return child.SetWatchErrorHandler(handler)
+	})
 }
 
 func (s *multiInformer[F]) SetWatchErrorHandlerWithContext(handler cache.WatchErrorHandlerWithContext) error {
-	return s.setting(func(child cache.SharedIndexInformer) error {
+	return s.applySetting(func(child cache.SharedIndexInformer) error {
 		return child.SetWatchErrorHandlerWithContext(handler)
 	})
 }

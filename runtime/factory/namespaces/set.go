@@ -45,7 +45,7 @@ type Set[F Factory] struct {
 	mu sync.RWMutex
 	// members also has the namespaces that are being added, which aren't ready.
 	members map[string]*member[F]
-	// leaving has the gone of the last place of each namespace that is being removed.
+	// leaving has the gone of the last membership of each namespace that is being removed.
 	leaving map[string]<-chan struct{}
 	all     []*combined[F]
 	// pruneAt is the length of all at which those that were let go are removed from it.
@@ -68,7 +68,7 @@ type combined[F Factory] struct {
 
 // member is the factory of a namespace.
 type member[F Factory] struct {
-	*place
+	*membership
 	factory F
 	// ready is set once the informers of the factory have all settings and handlers.
 	ready bool
@@ -76,8 +76,8 @@ type member[F Factory] struct {
 	stop  context.CancelFunc
 }
 
-// place is the time of a namespace in the set, from its addition to its removal.
-type place struct {
+// membership is the time of a namespace in the set, from its addition to its removal.
+type membership struct {
 	namespace string
 	// before, if not nil, is closed when an earlier removal of the namespace has ended. Handlers are called
 	// after that.
@@ -124,7 +124,7 @@ func (n *Set[F]) Informer(of func(F) cache.SharedIndexInformer) cache.SharedInde
 		child := of(m.factory)
 		n.mu.Lock()
 		if n.members[m.namespace] == m {
-			s.setChild(m.place, child)
+			s.setChild(m.membership, child)
 		}
 		n.mu.Unlock()
 		n.start(m)
@@ -215,17 +215,17 @@ func (n *Set[F]) Remove(namespace string) {
 		}
 		return
 	}
-	defer n.removed(m.place)
+	defer n.removed(m.membership)
 	var told []*multiHandler
 	var at []registeredAt
 	for _, s := range informers {
 		for _, h := range s.handlers() {
-			if r, ok := h.leave(m.place); ok {
+			if r, ok := h.forgetInformer(m.membership); ok {
 				told, at = append(told, h), append(at, r)
 			}
 		}
 	}
-	m.end()
+	m.shutdown()
 	for i, h := range told {
 		h.forget(at[i])
 	}
@@ -253,7 +253,7 @@ func (n *Set[F]) takeOut(namespace string) (
 }
 
 // removed announces that the removal of a namespace has ended.
-func (n *Set[F]) removed(at *place) {
+func (n *Set[F]) removed(at *membership) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	close(at.gone)
@@ -262,8 +262,8 @@ func (n *Set[F]) removed(at *place) {
 	}
 }
 
-// end stops the informers of the factory and waits until they have stopped.
-func (m *member[F]) end() {
+// shutdown stops the informers of the factory and waits until they have stopped.
+func (m *member[F]) shutdown() {
 	if m.stop != nil {
 		m.stop()
 	}
@@ -321,7 +321,7 @@ func (n *Set[F]) Shutdown() {
 	members, leaving := n.ready(), slices.Collect(maps.Values(n.leaving))
 	n.mu.Unlock()
 	for _, m := range members {
-		m.end()
+		m.shutdown()
 	}
 	for _, gone := range leaving {
 		<-gone
@@ -329,9 +329,9 @@ func (n *Set[F]) Shutdown() {
 	n.waiting.Wait()
 }
 
-// begin calls wait on a goroutine, with a channel that Shutdown closes. After Shutdown it
+// startWait calls wait on a goroutine, with a channel that Shutdown closes. After Shutdown it
 // does nothing.
-func (n *Set[F]) begin(wait func(over <-chan struct{})) {
+func (n *Set[F]) startWait(wait func(over <-chan struct{})) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	if !n.stopping {

@@ -129,5 +129,5 @@ func (c *untyped) WrittenSince(namespace string, restored, after uint64) (Writte
 	if c.at.writes == nil {
 		return Written{}, false
 	}
-	return c.at.writes.of(c.at.resource).since(c.at.namespace, namespace, restored, after), true
+	return c.at.writes.forResource(c.at.resource).since(c.at.namespace, namespace, restored, after), true
 }

@@ -72,7 +72,7 @@ func (e *endpoint) wrote(answer runtime.Object, err error) {
 		return
 	}
 	if object, ok := answer.(metav1.Object); ok && object.GetResourceVersion() != "" {
-		e.writes.of(e.resource).version(e.namespace, object.GetResourceVersion())
+		e.writes.forResource(e.resource).version(e.namespace, object.GetResourceVersion())
 	}
 }
 
@@ -100,12 +100,12 @@ func (e *endpoint) deleted(name string, opts *metav1.DeleteOptions, result rest.
 		version = answer.ResourceVersion
 	}
 	if uid != "" || version != "" {
-		e.writes.of(e.resource).deletion(e.namespace, name, uid, version)
+		e.writes.forResource(e.resource).deletion(e.namespace, name, uid, version)
 	}
 }
 
-// of returns the record of a resource.
-func (w *Writes) of(resource string) *written {
+// forResource returns the record of a resource.
+func (w *Writes) forResource(resource string) *written {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, known := range w.resources {

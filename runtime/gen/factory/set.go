@@ -68,7 +68,7 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 		return e.informer
 	}
 	panics := true
-	defer func() { s.settle(key, e, panics) }()
+	defer func() { s.finishSetUp(key, e, panics) }()
 	for _, setUp := range setUps {
 		if err := setUp(e.informer); err != nil {
 			utilruntime.HandleErrorWithContext(context.Background(), err,
@@ -79,9 +79,9 @@ func (s *Set[K]) Get(key K, make func() cache.SharedIndexInformer) cache.SharedI
 	return e.informer
 }
 
-// settle records that a new informer is set up. If that has panicked, the set forgets the informer; if it was
-// started meanwhile and the set was shut down, nobody will run it.
-func (s *Set[K]) settle(key K, e *entry, panics bool) {
+// finishSetUp records that a new informer is set up. If that has panicked, the set forgets the informer; if
+// it was started meanwhile and the set was shut down, nobody will run it.
+func (s *Set[K]) finishSetUp(key K, e *entry, panics bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.isSetUp = !panics
