@@ -9,24 +9,24 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// limitedStream ends its lease at the end of the initial events, at the latest when it
+// limitedStream ends its slot at the end of the initial events, at the latest when it
 // is stopped.
 type limitedStream struct {
 	sources.Stream
-	lease *limits.Lease
+	slot *limits.Slot
 }
 
 func (s *limitedStream) Next(ctx context.Context) (sources.Event, error) {
 	event, err := s.Stream.Next(ctx)
 	if err != nil || event.InitialEventsEnd {
-		s.lease.End()
+		s.slot.End()
 	}
 	return event, err
 }
 
 func (s *limitedStream) Stop() {
 	s.Stream.Stop()
-	s.lease.End()
+	s.slot.End()
 }
 
 // isListing reports whether a watch begins with all existing objects.

@@ -30,9 +30,9 @@ type listCall struct {
 	requested *requested
 	decoding  *decoding
 	kinds     *responseKinds
-	// lease is that of the list, nil without a budget.
-	lease *limits.Lease
-	to    sources.Receiver
+	// slot is that of the list, nil without a budget.
+	slot *limits.Slot
+	to   sources.Receiver
 	// page is the continue token with which the function was called.
 	page string
 
@@ -298,8 +298,8 @@ func (b *listBody) read() io.Reader {
 		Item:    b.item,
 		Cached:  b.call.decoding.cached,
 	}
-	if lease := b.call.lease; lease != nil {
-		visitor.Before = func() error { return lease.Wait(b.call.ctx) }
+	if slot := b.call.slot; slot != nil {
+		visitor.Before = func() error { return slot.Wait(b.call.ctx) }
 	}
 	visitor.Wanted = sources.Wanted(b.call.ctx)
 	meta, err := b.decode(failureReader{&b.recorder}, visitor)
@@ -391,8 +391,8 @@ func name(typ metav1.TypeMeta) string {
 
 func (b *listBody) charge(size int) {
 	b.decoded = true
-	if b.call.lease != nil {
-		b.call.lease.Charge(size)
+	if b.call.slot != nil {
+		b.call.slot.Charge(size)
 	}
 }
 

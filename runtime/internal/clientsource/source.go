@@ -51,8 +51,8 @@ type source struct {
 	limiter  *listwatch.Limiter
 	// requested is the resource that requests were for.
 	requested requested
-	// paused is the lease of a list between two of its pages.
-	paused atomic.Pointer[limits.Lease]
+	// paused is the slot of a list between two of its pages.
+	paused atomic.Pointer[limits.Slot]
 }
 
 // decodeWith sets how objects of type t are decoded.
@@ -143,32 +143,32 @@ func (s *source) List(
 	if err != nil {
 		return sources.ListMeta{}, err
 	}
-	lease, err := s.lease(ctx, opts.Continue != "")
+	slot, err := s.acquireSlot(ctx, opts.Continue != "")
 	if err != nil {
 		return sources.ListMeta{}, err
 	}
-	// The lease ends even if the receiver panics: the reflector may live on.
+	// The slot ends even if the receiver panics: the reflector may live on.
 	kept := false
 	defer func() {
 		if !kept {
-			lease.End()
+			slot.End()
 		}
 	}()
-	page, err := s.list(ctx, c, opts, lease, to)
-	if kept = err == nil && page.Continue != "" && lease.Pause(ctx); kept {
-		s.paused.Swap(lease).End()
+	page, err := s.list(ctx, c, opts, slot, to)
+	if kept = err == nil && page.Continue != "" && slot.Pause(ctx); kept {
+		s.paused.Swap(slot).End()
 	}
 	return page, err
 }
 
 func (s *source) list(
-	ctx context.Context, c collection, opts metav1.ListOptions, lease *limits.Lease, to sources.Receiver,
+	ctx context.Context, c collection, opts metav1.ListOptions, slot *limits.Slot, to sources.Receiver,
 ) (page sources.ListMeta, err error) {
 	if c.kinds == nil {
 		return s.listWhole(ctx, c, opts, to, c.notStreamed)
 	}
 	call := &listCall{
-		ctx: ctx, requested: &s.requested, decoding: s.decoding, kinds: c.kinds, lease: counting(lease),
+		ctx: ctx, requested: &s.requested, decoding: s.decoding, kinds: c.kinds, slot: counting(slot),
 		to: to, page: opts.Continue,
 	}
 	defer func() { err = call.last.Credentials().HideInError(err) }()
@@ -235,27 +235,27 @@ func (s *source) Watch(ctx context.Context, opts metav1.ListOptions) (sources.St
 	if s.limiter == nil || !isListing(opts) {
 		return s.watch(ctx, c, opts, nil)
 	}
-	lease, err := s.lease(ctx, false)
+	slot, err := s.acquireSlot(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	opened := false
 	defer func() {
 		if !opened {
-			lease.End()
+			slot.End()
 		}
 	}()
-	stream, err := s.watch(ctx, c, opts, lease)
+	stream, err := s.watch(ctx, c, opts, slot)
 	if err != nil {
 		return nil, err
 	}
 	opened = true
-	lease.EndWith(ctx)
-	return &limitedStream{Stream: stream, lease: lease}, nil
+	slot.EndWith(ctx)
+	return &limitedStream{Stream: stream, slot: slot}, nil
 }
 
 func (s *source) watch(
-	ctx context.Context, c collection, opts metav1.ListOptions, lease *limits.Lease,
+	ctx context.Context, c collection, opts metav1.ListOptions, slot *limits.Slot,
 ) (sources.Stream, error) {
 	if c.kinds == nil {
 		call := plainCall{requested: &s.requested}
@@ -291,14 +291,14 @@ func (s *source) watch(
 	if isListing(opts) {
 		s.decoding.beginList()
 		body.events.Begin(s.decoding.cached)
-		stream.listing, stream.lease = true, counting(lease)
+		stream.listing, stream.slot = true, counting(slot)
 	}
 	return hideInStream(call.last.Credentials(), stream), nil
 }
 
-// lease returns the lease of a list: that of the page before if the list continues,
-// otherwise a new one. It ends the lease of an abandoned list.
-func (s *source) lease(ctx context.Context, goesOn bool) (*limits.Lease, error) {
+// acquireSlot returns the slot of a list: that of the page before if the list continues,
+// otherwise a new one. It ends the slot of an abandoned list.
+func (s *source) acquireSlot(ctx context.Context, goesOn bool) (*limits.Slot, error) {
 	if s.limiter == nil {
 		return nil, nil
 	}
@@ -310,10 +310,10 @@ func (s *source) lease(ctx context.Context, goesOn bool) (*limits.Lease, error) 
 	return s.limiter.Enter(ctx)
 }
 
-// counting returns the lease if it has a budget, otherwise nil.
-func counting(l *limits.Lease) *limits.Lease {
-	if l.Counts() {
-		return l
+// counting returns the slot if it has a budget, otherwise nil.
+func counting(slot *limits.Slot) *limits.Slot {
+	if slot.Counts() {
+		return slot
 	}
 	return nil
 }

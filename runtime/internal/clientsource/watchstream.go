@@ -163,8 +163,8 @@ type watchStream struct {
 	fallback           *clientStream
 	// listing means that the initial events haven't ended.
 	listing bool
-	// lease is that of the initial events, nil without a budget.
-	lease *limits.Lease
+	// slot is that of the initial events, nil without a budget.
+	slot *limits.Slot
 	// done is that of the context that stops the stream; unwatch ends this link. Only the
 	// reader uses both.
 	done    <-chan struct{}
@@ -189,8 +189,8 @@ func (s *watchStream) Next(ctx context.Context) (sources.Event, error) {
 	if err := ctx.Err(); err != nil {
 		return sources.Event{}, err
 	}
-	if s.lease != nil {
-		if err := s.lease.Wait(ctx); err != nil {
+	if s.slot != nil {
+		if err := s.slot.Wait(ctx); err != nil {
 			return sources.Event{}, err
 		}
 	}
@@ -257,8 +257,8 @@ func (s *watchStream) event(ctx context.Context, raw decode.Event) (sources.Even
 	if raw.Type == watch.Error {
 		return sources.Event{}, errorOf(s.answer, obj, nil)
 	}
-	if s.lease != nil && raw.Type != watch.Bookmark && raw.Type != watch.Deleted {
-		s.lease.Charge(raw.Size)
+	if s.slot != nil && raw.Type != watch.Bookmark && raw.Type != watch.Deleted {
+		s.slot.Charge(raw.Size)
 	}
 	return s.convert(raw, obj), nil
 }
@@ -341,7 +341,7 @@ func (s *watchStream) convert(raw decode.Event, obj object) sources.Event {
 	}
 	event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 	if s.listing && event.InitialEventsEnd {
-		s.listing, s.lease = false, nil
+		s.listing, s.slot = false, nil
 		s.body.events.End()
 		s.decoding.endList()
 	}

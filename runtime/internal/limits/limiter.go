@@ -1,4 +1,4 @@
-// Package limits is the inside of a listwatch.Limiter: the places and the bytes that the lists of several
+// Package limits is the inside of a listwatch.Limiter: the slots and the bytes that the lists of several
 // sources share.
 package limits
 
@@ -8,14 +8,14 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// Limiter has places for lists, and may have a budget.
+// Limiter has slots for lists, and may have a budget.
 type Limiter struct {
-	places chan struct{}
+	slots  chan struct{}
 	budget *budget
 }
 
-// New returns a limiter with n places.
-func New(n int) Limiter { return Limiter{places: make(chan struct{}, n)} }
+// New returns a limiter with n slots.
+func New(n int) Limiter { return Limiter{slots: make(chan struct{}, n)} }
 
 // SetBudget sets the number of bytes that the lists share.
 func (l *Limiter) SetBudget(bytes int64) { l.budget = &budget{bytes: bytes} }
@@ -30,17 +30,17 @@ func (l *Limiter) Held() int64 {
 	return l.budget.held
 }
 
-// Enter waits for a place.
-func (l *Limiter) Enter(ctx context.Context) (*Lease, error) {
+// Enter waits for a slot.
+func (l *Limiter) Enter(ctx context.Context) (*Slot, error) {
 	select {
-	case l.places <- struct{}{}:
-		return &Lease{limiter: l}, nil
+	case l.slots <- struct{}{}:
+		return &Slot{limiter: l}, nil
 	default:
 	}
 	defer sources.Waits(ctx)()
 	select {
-	case l.places <- struct{}{}:
-		return &Lease{limiter: l}, nil
+	case l.slots <- struct{}{}:
+		return &Slot{limiter: l}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -8,7 +8,7 @@ type (
 )
 
 // WithWaits returns a context for Source.List, Source.Watch and Stream.Next. They call wait(true) when they
-// begin to wait for a place or for the budget of a limiter, and wait(false) when that wait ends. Both calls
+// begin to wait for a slot or for the budget of a limiter, and wait(false) when that wait ends. Both calls
 // are in the goroutine of the caller. While they wait they send no requests.
 func WithWaits(ctx context.Context, wait func(begins bool)) context.Context {
 	return context.WithValue(ctx, waitsKey{}, wait)

@@ -25,8 +25,8 @@ var mutations = map[string]planted.Bug{
 		"if !complete || err != nil { l.stream.Stop()",
 		"if (!complete || err != nil) && !BUG { l.stream.Stop()"),
 
-	"listwatch: a list keeps its place": planted.In("(*lease).end",
-		"<-l.limiter.places", "if !BUG { <-l.limiter.places }"),
+	"limits: a list keeps its slot": planted.In("(*Slot).End",
+		"<-s.limiter.slots", "if !BUG { <-s.limiter.slots }"),
 	"listwatch: a list that was cut is complete": planted.In("(*listBody).read",
 		"b.call.finish(b, meta, err)",
 		"if BUG && failure != nil { err, failure = nil, nil }; b.call.finish(b, meta, err)"),

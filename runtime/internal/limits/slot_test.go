@@ -11,9 +11,9 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// leased is a list of the model: the bytes that it holds, and whether it waits.
-type leased struct {
-	lease  *Lease
+// modelList is a list of the model: the bytes that it holds, and whether it waits.
+type modelList struct {
+	slot   *Slot
 	ctx    context.Context
 	cancel context.CancelFunc
 	bytes  int64
@@ -24,22 +24,22 @@ type leased struct {
 	says atomic.Bool
 }
 
-// leases are the lists of a random test of a limiter, and the model of their state.
-type leases struct {
+// slotModel has the lists of a random test of a limiter, and the model of their state.
+type slotModel struct {
 	*testing.T
 	limiter *Limiter
-	live    []*leased
+	live    []*modelList
 	// order has the lists that hold bytes, the senior first.
-	order []*leased
+	order []*modelList
 }
 
 const (
 	modelBudget = 1000
 	largestItem = 300
-	modelPlaces = 8
+	modelSlots  = 8
 )
 
-func (m *leases) held() (total int64) {
+func (m *slotModel) held() (total int64) {
 	for _, l := range m.live {
 		total += l.bytes
 	}
@@ -47,10 +47,10 @@ func (m *leases) held() (total int64) {
 }
 
 // mayGoOn is the rule that the test checks.
-func (m *leases) mayGoOn(l *leased) bool { return m.held() <= modelBudget || m.order[0] == l }
+func (m *slotModel) mayGoOn(l *modelList) bool { return m.held() <= modelBudget || m.order[0] == l }
 
-func (m *leases) begin() {
-	l := &leased{}
+func (m *slotModel) startList() {
+	l := &modelList{}
 	l.ctx, l.cancel = context.WithCancel(m.Context())
 	l.ctx = sources.WithWaits(l.ctx, func(begins bool) {
 		if l.says.Swap(begins) == begins {
@@ -58,24 +58,24 @@ func (m *leases) begin() {
 		}
 	})
 	var err error
-	if l.lease, err = m.limiter.Enter(l.ctx); err != nil {
+	if l.slot, err = m.limiter.Enter(l.ctx); err != nil {
 		m.Fatal(err)
 	}
 	m.live = append(m.live, l)
 }
 
 // item makes a list begin an item.
-func (m *leases) item(l *leased) {
+func (m *slotModel) item(l *modelList) {
 	l.waiting = make(chan error, 1)
-	go func() { l.waiting <- l.lease.Wait(l.ctx) }()
-	m.settle(l)
+	go func() { l.waiting <- l.slot.Wait(l.ctx) }()
+	m.checkWaits(l)
 }
 
-// settle checks that after the last step exactly the waits of those lists have returned that may continue.
-// These lists then decode their items.
-func (m *leases) settle(all ...*leased) {
+// checkWaits checks that after the last step exactly the waits of those lists have returned that may
+// continue. These lists then decode their items.
+func (m *slotModel) checkWaits(all ...*modelList) {
 	synctest.Wait()
-	var goOn []*leased
+	var goOn []*modelList
 	for _, l := range all {
 		if l.waiting == nil {
 			continue
@@ -99,21 +99,21 @@ func (m *leases) settle(all ...*leased) {
 			m.order = append(m.order, l)
 		}
 		l.bytes += int64(size)
-		l.lease.Charge(size)
+		l.slot.Charge(size)
 	}
 }
 
-// gone records that a list has released its bytes.
-func (m *leases) gone(l *leased) {
-	is := func(other *leased) bool { return other == l }
+// endList records that a list has released its bytes.
+func (m *slotModel) endList(l *modelList) {
+	is := func(other *modelList) bool { return other == l }
 	m.live, m.order = slices.DeleteFunc(m.live, is), slices.DeleteFunc(m.order, is)
-	l.lease.End()
-	l.lease.Charge(largestItem) // too late to count
+	l.slot.End()
+	l.slot.Charge(largestItem) // too late to count
 	l.cancel()
-	m.settle(m.live...)
+	m.checkWaits(m.live...)
 }
 
-func (m *leases) canceled(l *leased) {
+func (m *slotModel) canceled(l *modelList) {
 	l.cancel()
 	synctest.Wait()
 	if l.waiting != nil {
@@ -123,23 +123,23 @@ func (m *leases) canceled(l *leased) {
 	}
 	// A list that is between pages ends without a wait to cancel.
 	if l.paused {
-		if l.lease.Resume() {
+		if l.slot.Resume() {
 			m.Fatal("a list goes on after its context")
 		}
 		l.bytes = 0
-		m.gone(l)
+		m.endList(l)
 		return
 	}
-	m.gone(l)
+	m.endList(l)
 }
 
-func (m *leases) check() {
+func (m *slotModel) check() {
 	total, idle := m.held(), len(m.live) == 0
 	if got := m.limiter.Held(); got != total {
 		m.Fatalf("%d held, expected %d", got, total)
 	}
-	if len(m.limiter.places) != len(m.live) {
-		m.Fatalf("%d places taken by %d lists", len(m.limiter.places), len(m.live))
+	if len(m.limiter.slots) != len(m.live) {
+		m.Fatalf("%d slots taken by %d lists", len(m.limiter.slots), len(m.live))
 	}
 	for _, l := range m.live {
 		idle = idle || l.waiting == nil
@@ -158,12 +158,12 @@ func (m *leases) check() {
 func TestBudgetModel(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
-			limiter := New(modelPlaces)
+			limiter := New(modelSlots)
 			limiter.SetBudget(modelBudget)
-			m := &leases{T: t, limiter: &limiter}
+			m := &slotModel{T: t, limiter: &limiter}
 			for range 300 {
-				if len(m.live) == 0 || len(m.live) < modelPlaces && rand.IntN(4) == 0 {
-					m.begin()
+				if len(m.live) == 0 || len(m.live) < modelSlots && rand.IntN(4) == 0 {
+					m.startList()
 				}
 				l := m.live[rand.IntN(len(m.live))]
 				switch n := rand.IntN(20); {
@@ -172,7 +172,7 @@ func TestBudgetModel(t *testing.T) {
 				case n == 1, l.waiting == nil && n == 2:
 					// The list was stopped while it waited, failed, or is complete.
 					waiting := l.waiting
-					m.gone(l)
+					m.endList(l)
 					if waiting != nil {
 						if err := <-waiting; err != nil {
 							t.Fatalf("a wait that was stopped: %v", err)
@@ -180,11 +180,11 @@ func TestBudgetModel(t *testing.T) {
 					}
 				case l.waiting != nil:
 				case l.paused:
-					if l.paused = false; !l.lease.Resume() {
+					if l.paused = false; !l.slot.Resume() {
 						t.Fatal("a list can't go on")
 					}
 				case n < 5:
-					l.paused = l.lease.Pause(l.ctx)
+					l.paused = l.slot.Pause(l.ctx)
 				default:
 					m.item(l)
 				}
@@ -192,7 +192,7 @@ func TestBudgetModel(t *testing.T) {
 			}
 			// Lists that don't wait end, until none is left.
 			for len(m.live) > 0 {
-				m.gone(m.live[slices.IndexFunc(m.live, func(l *leased) bool { return l.waiting == nil })])
+				m.endList(m.live[slices.IndexFunc(m.live, func(l *modelList) bool { return l.waiting == nil })])
 				m.check()
 			}
 			if b := m.limiter.budget; b.held != 0 || len(b.holders) != 0 {
