@@ -50,7 +50,7 @@ var allowed = []struct {
 	{"runtime/internal/deltafifo", nil},
 	{"runtime/internal/decode", nil},
 	{"internal/clientgo", nil},
-	{"runtime/internal/shell", []string{"internal/clientgo"}},
+	{"runtime/internal/unwrap", []string{"internal/clientgo"}},
 	{"runtime/internal/metrics", nil},
 	{"runtime/internal/sources", nil},
 	{"runtime/internal/indexer", []string{"runtime/internal/store", "runtime/lister"}},
@@ -70,7 +70,7 @@ var allowed = []struct {
 	{"runtime/client", []string{"runtime/gen/client"}},
 	{"runtime/factory", []string{
 		"runtime/gen/factory", "runtime/gen/lister", "runtime/informer", "runtime/listwatch",
-		"runtime/internal/shell",
+		"runtime/internal/unwrap",
 	}},
 	{"runtime/lister", nil},
 	{"runtime/gen/client", []string{"runtime/gen/internal/pointee"}},
@@ -82,13 +82,13 @@ var allowed = []struct {
 	// The engine imports this package, not the reverse.
 	{"runtime/informer", []string{
 		"internal/clientgo",
-		"runtime/listwatch", "runtime/internal/shell", "runtime/internal/metrics",
+		"runtime/listwatch", "runtime/internal/unwrap", "runtime/internal/metrics",
 	}},
 	{"runtime/internal/engine", []string{
 		"runtime/informer", "runtime/listwatch", "runtime/gen/client", "runtime/internal/reflector",
 		"runtime/internal/decode", "runtime/internal/sources", "runtime/internal/deltafifo",
 		"runtime/internal/store", "runtime/internal/indexer", "runtime/internal/transforms",
-		"runtime/internal/shell", "runtime/internal/metrics",
+		"runtime/internal/unwrap", "runtime/internal/metrics",
 	}},
 	{"runtime/gen/informer", []string{
 		"runtime/internal/clientsource", "runtime/internal/engine", "runtime/internal/indexer",
@@ -96,13 +96,13 @@ var allowed = []struct {
 	}},
 	{"runtime/gen/factory", []string{
 		"runtime/informer", "runtime/gen/informer", "runtime/gen/lister", "runtime/listwatch",
-		"runtime/internal/shell",
+		"runtime/internal/unwrap",
 	}},
 	// Nothing else below runtime imports it.
 	{"runtime/shard/partial/...", []string{
 		"runtime/shard", "runtime/informer", "runtime/shard/partial/internal/feeds",
 		"runtime/internal/engine", "runtime/internal/reflector", "runtime/internal/sources",
-		"runtime/internal/transforms", "runtime/internal/shell",
+		"runtime/internal/transforms", "runtime/internal/unwrap",
 	}},
 	{"runtime/factory/namespaces", []string{"runtime/informer"}},
 	{"runtime/cache/...", []string{"runtime/..."}},

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // startPatience is how long WaitForSync waits for informers to be started. Starting them on
@@ -110,6 +110,6 @@ func notStarted(set informers) []cache.SharedInformer {
 func among(informers []cache.SharedInformer) func(cache.SharedInformer) bool {
 	return func(i cache.SharedInformer) bool {
 		return slices.ContainsFunc(informers,
-			func(one cache.SharedInformer) bool { return shell.Same(one, i) })
+			func(one cache.SharedInformer) bool { return unwrap.Same(one, i) })
 	}
 }

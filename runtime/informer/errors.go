@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // ErrUnsupportedInformer is returned for an informer that was not made by this module:
@@ -35,7 +35,7 @@ var errNil = errors.New("the informer is nil: pass what a constructor or a facto
 var errNoFunction = errors.New("the function is nil")
 
 // isNil reports whether an informer, or the one inside a typed informer, is nil.
-func isNil(i cache.SharedInformer) bool { return shell.Innermost(i) == nil }
+func isNil(i cache.SharedInformer) bool { return unwrap.Innermost(i) == nil }
 
 // unsupported returns the error for an informer that isn't one of this module.
 func unsupported(i cache.SharedInformer) error {

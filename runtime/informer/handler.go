@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // HandlerOptions are the options of a registration. The zero value registers the handler
@@ -43,7 +43,7 @@ type HandlerOptions struct {
 func AddEventHandler(
 	i cache.SharedInformer, handler cache.ResourceEventHandler, options HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
-	ours, ok := shell.As[adder](i)
+	ours, ok := unwrap.As[adder](i)
 	if !ok {
 		return nil, fmt.Errorf("add a handler to %T: %w", i, unsupported(i))
 	}

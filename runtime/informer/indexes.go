@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // IndexLabels indexes the objects of an informer by the values of labels, at any time before it has stopped.
@@ -17,7 +17,7 @@ import (
 //
 // It returns an error if i was not made by a generated constructor, since no lister would use the indexes.
 func IndexLabels(i cache.SharedInformer, labels ...string) error {
-	s, ok := shell.As[interface{ IndexLabels([]string) error }](i)
+	s, ok := unwrap.As[interface{ IndexLabels([]string) error }](i)
 	if !ok {
 		return fmt.Errorf("index the labels of %T: %w", i, unsupported(i))
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -101,7 +101,7 @@ func Configure(i cache.SharedInformer, options Options) error {
 }
 
 func configure(i cache.SharedInformer, options Options) error {
-	ours, ok := shell.As[interface {
+	ours, ok := unwrap.As[interface {
 		Configure(Options) (streams bool, err error)
 	}](i)
 	if !ok {

@@ -226,8 +226,8 @@ func TestNames(t *testing.T) {
 		cache.TypedFilteringResourceEventHandler[*configMap]{},
 	} {
 		direct := must[cache.ResourceEventHandlerRegistration](t)(ours.AddTypedEventHandler(handler))
-		shell := cache.NewTypedSharedIndexInformer[*configMap](ours)
-		indirect := must[cache.ResourceEventHandlerRegistration](t)(shell.AddTypedEventHandler(handler))
+		wrapper := cache.NewTypedSharedIndexInformer[*configMap](ours)
+		indirect := must[cache.ResourceEventHandlerRegistration](t)(wrapper.AddTypedEventHandler(handler))
 		if o, th := direct.HasSyncedChecker().Name(), indirect.HasSyncedChecker().Name(); o != th {
 			t.Errorf("typed handler %q, by client-go's typed informer over ours %q", o, th)
 		}

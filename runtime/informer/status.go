@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/clientgo"
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -95,14 +95,14 @@ type reporter interface{ Status() Status }
 // the informer inside its typed one, also Reading.NotStreamed. For a nil informer, ok is false and LastError
 // is set. It is safe for concurrent use.
 func StatusOf(i cache.SharedInformer) (s Status, ok bool) {
-	if ours, ok := shell.As[reporter](i); ok {
+	if ours, ok := unwrap.As[reporter](i); ok {
 		return ours.Status(), true
 	}
 	if isNil(i) {
 		return Status{Name: fmt.Sprintf("%T", i), State: Idle, LastError: errNil}, false
 	}
 	s = Status{Synced: i.HasSynced(), Name: i.HasSyncedChecker().Name()}
-	_, _, s.Reading.NotStreamed = clientgo.Untyped(shell.Innermost(i))
+	_, _, s.Reading.NotStreamed = clientgo.Untyped(unwrap.Innermost(i))
 	if i.IsStopped() {
 		s.State = Stopped
 	}

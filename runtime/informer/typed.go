@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // Typed gives typed access to what a generated informer offers beyond client-go's
@@ -46,7 +46,7 @@ func Of[T cache.Object](i cache.SharedInformer) (typed Typed[T], ok bool) {
 	return Typed[T]{untyped}, true
 }
 
-func coreOf(i cache.SharedInformer) (core, bool) { return shell.As[core](i) }
+func coreOf(i cache.SharedInformer) (core, bool) { return unwrap.As[core](i) }
 
 // Get returns the object with that name; ok is false if there is none.
 func (c Typed[T]) Get(name cache.ObjectName) (obj T, ok bool) {
@@ -131,8 +131,8 @@ func (c Typed[T]) AddEventHandler(
 	if handler == nil {
 		return c.core.AddHandler(nil, options)
 	}
-	options.Name = cmp.Or(options.Name, shell.HandlerName(handler))
-	return c.core.AddHandler(&shell.TypedHandler[T]{Handler: handler}, options)
+	options.Name = cmp.Or(options.Name, unwrap.HandlerName(handler))
+	return c.core.AddHandler(&unwrap.TypedHandler[T]{Handler: handler}, options)
 }
 
 // AddIndexes adds indexes, at any time before the informer has stopped. It returns an

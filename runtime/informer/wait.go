@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // WaitForSync waits until every informer has synced, without polling. If ctx is done or an informer stops
@@ -113,10 +113,10 @@ func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.Share
 	synced := i.HasSyncedChecker().Done()
 	for {
 		var failed, stopped <-chan struct{}
-		if e, ok := shell.As[interface{ Ended() <-chan struct{} }](i); ok {
+		if e, ok := unwrap.As[interface{ Ended() <-chan struct{} }](i); ok {
 			stopped = e.Ended()
 		}
-		if o, ok := shell.As[observable](i); ok {
+		if o, ok := unwrap.As[observable](i); ok {
 			failed, stopped = o.Progress()
 			if e := o.Status().NotSynced(); e != nil && e.Err != nil && giveUp(e) {
 				return false
@@ -146,7 +146,7 @@ func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.Share
 // collection ends when the event of that write arrives; the wait for any other version ends with a later
 // event or bookmark.
 func WaitForVersion(ctx context.Context, i cache.SharedInformer, resourceVersion string) error {
-	waiter, ok := shell.As[interface {
+	waiter, ok := unwrap.As[interface {
 		WaitForVersion(context.Context, string) error
 	}](i)
 	if !ok {

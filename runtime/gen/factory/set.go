@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // Set keeps one informer for each key, starts informers, waits for their first sync and shuts them down
@@ -105,7 +105,7 @@ func (s *Set[K]) enter(key K, make func() cache.SharedIndexInformer) (
 	}
 	e = &entry{informer: make()}
 	if identity := s.identities[key]; identity != nil {
-		if successor, ok := shell.As[identified](e.informer); ok {
+		if successor, ok := unwrap.As[identified](e.informer); ok {
 			successor.SetIdentity(identity)
 		}
 	}
@@ -168,7 +168,7 @@ func (s *Set[K]) WaitForCacheSync(ctx context.Context) map[K]bool {
 	informers := s.started()
 	for _, i := range informers {
 		var ended <-chan struct{}
-		if e, ok := shell.As[interface{ Ended() <-chan struct{} }](i); ok {
+		if e, ok := unwrap.As[interface{ Ended() <-chan struct{} }](i); ok {
 			ended = e.Ended()
 		}
 		select {
@@ -226,7 +226,7 @@ func (s *Set[K]) logRunning() {
 	s.mu.Unlock()
 	for _, e := range running {
 		var handlers []string
-		if ours, ok := shell.As[interface{ CalledHandlers() []string }](e.informer); ok {
+		if ours, ok := unwrap.As[interface{ CalledHandlers() []string }](e.informer); ok {
 			handlers = ours.CalledHandlers()
 		}
 		klog.Background().Info("Shutdown still waits for an informer", "informer", nameOf(e.informer),
@@ -253,7 +253,7 @@ var errNotOfFactory = errors.New("the informer is not of this factory, or was re
 // find returns the entry of an informer. The caller holds mu.
 func (s *Set[K]) find(i cache.SharedInformer) (key K, e *entry, err error) {
 	for key, e = range s.informers {
-		if shell.Same(e.informer, i) {
+		if unwrap.Same(e.informer, i) {
 			return key, e, nil
 		}
 	}
@@ -283,7 +283,7 @@ func (s *Set[K]) Release(i cache.SharedInformer) error {
 		return nil
 	}
 	delete(s.informers, key)
-	if released, ok := shell.As[identified](i); ok {
+	if released, ok := unwrap.As[identified](i); ok {
 		if s.identities == nil {
 			s.identities = map[K]func() cache.InformerNameAndResource{}
 		}
@@ -299,7 +299,7 @@ func (s *Set[K]) Release(i cache.SharedInformer) error {
 
 // discard stops an informer that nobody will start, if it is one of package informer.
 func discard(i cache.SharedInformer) {
-	if idle, ok := shell.As[interface{ Discard() }](i); ok {
+	if idle, ok := unwrap.As[interface{ Discard() }](i); ok {
 		idle.Discard()
 	}
 }

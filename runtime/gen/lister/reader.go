@@ -49,8 +49,8 @@ type source struct {
 //go:noinline
 func newSource(indexer cache.Indexer, resource schema.GroupResource) finder {
 	// A typed indexer of package informer has the indexer itself inside.
-	if shell, ok := indexer.(interface{ Untyped() cache.Indexer }); ok {
-		indexer = shell.Untyped()
+	if typed, ok := indexer.(interface{ Untyped() cache.Indexer }); ok {
+		indexer = typed.Untyped()
 	}
 	s := &source{indexer: indexer, resource: resource}
 	if backed, ok := indexer.(store.Backed[cache.ObjectName]); ok {

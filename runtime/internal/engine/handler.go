@@ -5,7 +5,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // errNilHandler is returned for a nil handler, in place of a panic at its first event.
@@ -54,7 +54,7 @@ func (h clientGoHandler[K]) OnUpdate(oldObj, newObj any) { h.handler.OnUpdate(ol
 func (h clientGoHandler[K]) OnDelete(gone deletion[K]) {
 	switch {
 	case gone.Released:
-		if h, ok := h.handler.(shell.ReleaseHandler[any]); ok {
+		if h, ok := h.handler.(unwrap.ReleaseHandler[any]); ok {
 			h.OnRelease(gone.Object)
 		}
 	case gone.Missed:

@@ -21,8 +21,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/engine"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
-	"github.com/kubewright/kubewright/runtime/internal/shell"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -193,7 +193,7 @@ func testSelection(t *testing.T, random *rand.Rand) {
 	i := gen.NewShared[*corev1.ConfigMap](
 		func() gen.ResourceClient[*corev1.ConfigMapList] { return server }, gen.Options{Client: server})
 	selection := &inNamespaces{}
-	core, _ := shell.As[interface {
+	core, _ := unwrap.As[interface {
 		Select(engine.Selection) (sources.Source, error)
 	}](i)
 	if source, err := core.Select(selection); source == nil || err != nil {

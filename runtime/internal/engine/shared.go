@@ -16,7 +16,7 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // shared adapts an informer to client-go's [cache.SharedIndexInformer]. Methods without
@@ -66,7 +66,7 @@ func (s *shared[K]) AddHandler(
 	if handler == nil {
 		return nil, fmt.Errorf("add a handler to the %s: %w", s.core.config.Name, errNilHandler)
 	}
-	options.Name = cmp.Or(options.Name, shell.HandlerName(handler))
+	options.Name = cmp.Or(options.Name, unwrap.HandlerName(handler))
 	r, err := s.core.addHandler(clientGoHandler[K]{handler: handler, key: s.core.config.Keys.String}, options)
 	if err != nil {
 		return nil, err

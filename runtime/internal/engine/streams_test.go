@@ -18,8 +18,8 @@ import (
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/internal/engine"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
-	"github.com/kubewright/kubewright/runtime/internal/shell"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -144,7 +144,7 @@ func TestRenamesInStreams(t *testing.T) {
 				server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
 				b := &byHand{t: t, known: map[string]bool{}, informer: gen.NewShared[*corev1.ConfigMap](
 					func() gen.ResourceClient[*corev1.ConfigMapList] { return server }, gen.Options{Client: server})}
-				core, _ := shell.As[interface {
+				core, _ := unwrap.As[interface {
 					Select(engine.Selection) (sources.Source, error)
 				}](b.informer)
 				if _, err := core.Select(b); err != nil {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/internal/shell"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
 // typedShared adapts an informer to client-go's [cache.TypedSharedIndexInformer]: it
@@ -34,7 +34,7 @@ func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexIn
 func (s *typedShared[T]) AddTypedEventHandler(
 	handler cache.TypedResourceEventHandler[T], options ...cache.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
-	return addTyped(s.SharedIndexInformer, &shell.TypedHandler[T]{Handler: handler}, handler, options)
+	return addTyped(s.SharedIndexInformer, &unwrap.TypedHandler[T]{Handler: handler}, handler, options)
 }
 
 // AddTypedIndexers adds indexes at any time before the informer has stopped.
@@ -50,7 +50,7 @@ func (s *typedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] {
 // Untyped returns the informer inside.
 func (s *typedShared[T]) Untyped() cache.SharedInformer { return s.SharedIndexInformer }
 
-// addTyped registers a shell.TypedHandler under the name of its typed handler. It has no
+// addTyped registers a unwrap.TypedHandler under the name of its typed handler. It has no
 // type parameter, so it is compiled once.
 func addTyped(
 	i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any,
@@ -67,9 +67,9 @@ func addTyped(
 	default:
 		return nil, fmt.Errorf("at most one HandlerOptions may be passed, got %d", len(options))
 	}
-	if ours, ok := shell.As[adder](i); ok {
+	if ours, ok := unwrap.As[adder](i); ok {
 		return ours.AddHandler(converting,
-			informer.HandlerOptions{Name: shell.HandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
+			informer.HandlerOptions{Name: unwrap.HandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
 	}
 	return i.AddEventHandlerWithOptions(converting, o)
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/engine"
-	"github.com/kubewright/kubewright/runtime/internal/shell"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
@@ -69,10 +69,10 @@ func Shard(i cache.SharedInformer, by shard.Field) (*Part, error) {
 
 // attach makes p the part of an informer.
 func (p *Part) attach(i cache.SharedInformer) (err error) {
-	if shell.Innermost(i) == nil {
+	if unwrap.Innermost(i) == nil {
 		return errors.New("the informer is nil")
 	}
-	core, ok := shell.As[selectable](i)
+	core, ok := unwrap.As[selectable](i)
 	if !ok {
 		return informer.ErrUnsupportedInformer
 	}

@@ -1,4 +1,4 @@
-package shell
+package unwrap
 
 import (
 	"testing"
@@ -7,7 +7,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// typed is a shell.
+// typed is a wrapper.
 type typed struct{ cache.SharedIndexInformer }
 
 func (t typed) Untyped() cache.SharedInformer { return t.SharedIndexInformer }
@@ -24,7 +24,7 @@ func TestInnermostIsNil(t *testing.T) {
 	}
 }
 
-// clientGoTyped is a shell of client-go's.
+// clientGoTyped is a wrapper of client-go's.
 func clientGoTyped(i cache.SharedIndexInformer) cache.SharedIndexInformer {
 	return cache.NewTypedSharedIndexInformer[*corev1.ConfigMap](i)
 }

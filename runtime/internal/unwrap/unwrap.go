@@ -1,5 +1,5 @@
-// Package shell finds the informer inside typed informers that wrap it, and wraps typed handlers.
-package shell
+// Package unwrap finds the informer inside typed informers that wrap it, and wraps typed handlers.
+package unwrap
 
 import (
 	"reflect"
@@ -9,13 +9,13 @@ import (
 	"github.com/kubewright/kubewright/internal/clientgo"
 )
 
-// Shell is a typed informer that wraps another one. Untyped returns the wrapped one.
-type Shell interface{ Untyped() cache.SharedInformer }
+// Wrapper is a typed informer that wraps another one. Untyped returns the wrapped one.
+type Wrapper interface{ Untyped() cache.SharedInformer }
 
-// Innermost returns the informer inside all shells, client-go's included.
+// Innermost returns the informer inside all wrappers, client-go's included.
 func Innermost(i cache.SharedInformer) cache.SharedInformer {
 	for {
-		if typed, ok := i.(Shell); ok {
+		if typed, ok := i.(Wrapper); ok {
 			i = typed.Untyped()
 		} else if inside, ok, _ := clientgo.Untyped(i); ok {
 			i, _ = inside.(cache.SharedInformer)
