@@ -41,14 +41,14 @@ func (all *informers) forget(idle weak.Pointer[identified]) {
 // run calls run, which runs an informer, and keeps the informer meanwhile. A second call for an informer
 // only calls run.
 func (all *informers) run(i *identified, run func()) {
-	if all.begin(i) {
-		defer all.end(i)
+	if all.markRunning(i) {
+		defer all.markStopped(i)
 	}
 	run()
 }
 
-// begin reports whether the informer hasn't run before.
-func (all *informers) begin(i *identified) bool {
+// markRunning records that an informer runs, and reports whether it hasn't run before.
+func (all *informers) markRunning(i *identified) bool {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	idle := weak.Make(i)
@@ -61,7 +61,7 @@ func (all *informers) begin(i *identified) bool {
 	return true
 }
 
-func (all *informers) end(i *identified) {
+func (all *informers) markStopped(i *identified) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	delete(all.running, i)

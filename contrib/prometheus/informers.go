@@ -42,21 +42,21 @@ const informerSubsystem = "informer"
 var informerLabels = []string{"name", "group", "version", "resource"}
 
 func (p *informerProvider) NewQueuedItemMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
-	return reserved{id: id, gauge: informerMetric(id, p.of(id).queued.GetMetricWith)}
+	return reserved{id: id, gauge: informerMetric(id, p.forInformer(id).queued.GetMetricWith)}
 }
 
 func (p *informerProvider) NewProcessingLatencyMetric(
 	id cache.InformerNameAndResource,
 ) cache.HistogramMetric {
-	return reserved{id: id, histogram: informerMetric(id, p.of(id).latency.GetMetricWith)}
+	return reserved{id: id, histogram: informerMetric(id, p.forInformer(id).latency.GetMetricWith)}
 }
 
 func (p *informerProvider) NewStoreResourceVersionMetric(id cache.InformerNameAndResource) cache.GaugeMetric {
-	return reserved{id: id, gauge: informerMetric(id, p.of(id).version.GetMetricWith)}
+	return reserved{id: id, gauge: informerMetric(id, p.forInformer(id).version.GetMetricWith)}
 }
 
-// of registers the metrics, once. id is the identity of the first informer.
-func (p *informerProvider) of(id cache.InformerNameAndResource) *informerProvider {
+// forInformer registers the metrics, once. id is the identity of the first informer.
+func (p *informerProvider) forInformer(id cache.InformerNameAndResource) *informerProvider {
 	p.registration.ensure(func() {
 		// This makes metrics of id, which the informer is about to have anyway.
 		cache.NewStore(cache.MetaNamespaceKeyFunc, cache.WithStoreMetrics(id, nil))

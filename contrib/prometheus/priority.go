@@ -21,7 +21,7 @@ func PriorityMetrics(from workqueue.MetricsProvider, name string) *queue.Metrics
 	if !ours || name == "" {
 		return workqueue.NewMetrics(from, name)
 	}
-	depths, err := p.of(name).depths.CurryWith(prometheus.Labels{"name": name, "controller": name})
+	depths, err := p.forQueue(name).depths.CurryWith(prometheus.Labels{"name": name, "controller": name})
 	if err != nil || !has(depths, "priority") {
 		return workqueue.NewMetrics(from, name)
 	}

@@ -68,35 +68,35 @@ type provider struct {
 type vec[M any] func(name string) M
 
 func (p *provider) NewDepthMetric(name string) workqueue.GaugeMetric {
-	return p.of(name).depth(name)
+	return p.forQueue(name).depth(name)
 }
 
 func (p *provider) NewAddsMetric(name string) workqueue.CounterMetric {
-	return p.of(name).adds(name)
+	return p.forQueue(name).adds(name)
 }
 
 func (p *provider) NewLatencyMetric(name string) workqueue.HistogramMetric {
-	return p.of(name).latency(name)
+	return p.forQueue(name).latency(name)
 }
 
 func (p *provider) NewWorkDurationMetric(name string) workqueue.HistogramMetric {
-	return p.of(name).workDuration(name)
+	return p.forQueue(name).workDuration(name)
 }
 
 func (p *provider) NewUnfinishedWorkSecondsMetric(name string) workqueue.SettableGaugeMetric {
-	return p.of(name).unfinished(name)
+	return p.forQueue(name).unfinished(name)
 }
 
 func (p *provider) NewLongestRunningProcessorSecondsMetric(name string) workqueue.SettableGaugeMetric {
-	return p.of(name).longestRunning(name)
+	return p.forQueue(name).longestRunning(name)
 }
 
 func (p *provider) NewRetriesMetric(name string) workqueue.CounterMetric {
-	return p.of(name).retries(name)
+	return p.forQueue(name).retries(name)
 }
 
-// of registers the metrics, once. name is the name of the first queue.
-func (p *provider) of(name string) *provider {
+// forQueue registers the metrics, once. name is the name of the first queue.
+func (p *provider) forQueue(name string) *provider {
 	p.registration.ensure(func() {
 		if describedAs(p.registerer, newGauge("depth", "")) != nil {
 			return // client-go has registered them, or a provider of ours that let client-go go first

@@ -62,7 +62,7 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{dir: dir, opts: opts}
-	s.stop = sync.OnceValue(s.end)
+	s.stop = sync.OnceValue(s.stopAndCleanUp)
 	if s.etcd, err = startEtcd(ctx, dir, opts); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
@@ -135,7 +135,7 @@ func (s *Server) stopAPI() error {
 // error.
 func (s *Server) Stop() error { return s.stop() }
 
-func (s *Server) end() error {
+func (s *Server) stopAndCleanUp() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = true

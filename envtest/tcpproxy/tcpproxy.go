@@ -29,7 +29,7 @@ func Start(target string) (*Proxy, error) {
 		return nil, err
 	}
 	p := &Proxy{listener: listener, target: target, open: map[net.Conn]struct{}{}}
-	p.serving.Go(p.accept)
+	p.serving.Go(p.acceptConnections)
 	return p, nil
 }
 
@@ -85,7 +85,7 @@ func (p *Proxy) cut() {
 	clear(p.open)
 }
 
-func (p *Proxy) accept() {
+func (p *Proxy) acceptConnections() {
 	for {
 		client, err := p.listener.Accept()
 		if err != nil {
