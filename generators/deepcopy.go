@@ -53,10 +53,10 @@ func newDeepCopyView(p *model.CopyPackage) any {
 			v.Body = copyBody(names, t)
 		}
 		for _, path := range t.Imports {
-			names.of(path)
+			names.packageFor(path)
 		}
 		for _, i := range t.Interfaces {
-			v.Interfaces = append(v.Interfaces, names.of(i.Path).Ident(i.Name))
+			v.Interfaces = append(v.Interfaces, names.packageFor(i.Path).Ident(i.Name))
 		}
 		view.Types = append(view.Types, v)
 	}

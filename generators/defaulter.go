@@ -37,9 +37,9 @@ type defaultedTypeView struct {
 // newDefaulterView builds the view of a package.
 func newDefaulterView(p *model.DefaultsPackage) any {
 	names := newImportNames(p.Path)
-	view := defaulterView{PackageName: p.Name, Runtime: names.of("k8s.io/apimachinery/pkg/runtime")}
+	view := defaulterView{PackageName: p.Name, Runtime: names.packageFor("k8s.io/apimachinery/pkg/runtime")}
 	for _, t := range p.Types {
-		typ := names.of(t.Path).Ident(t.Name)
+		typ := names.packageFor(t.Path).Ident(t.Name)
 		written := len(t.Name)
 		if typ.Package.Alias != "" {
 			written += len(typ.Package.Alias) + len(".")

@@ -24,7 +24,7 @@ func defaultsBody(names *importNames, root *model.DefaultNode) string {
 // nameConstants names the packages of constants, because upstream names these first.
 func (w *defaultsWriter) nameConstants(n *model.DefaultNode) {
 	if n.Default != nil && n.Default.Ref.Path != "" {
-		w.names.of(n.Default.Ref.Path)
+		w.names.packageFor(n.Default.Ref.Path)
 	}
 	if n.Key { // nothing is written for the nodes below
 		return
@@ -62,7 +62,7 @@ func (w *defaultsWriter) node(n, parent *model.DefaultNode, value string, loops 
 // content writes the calls with a pointer to a value, and the statements for the values inside it.
 func (w *defaultsWriter) content(n *model.DefaultNode, value, pointer string, loops int) {
 	for _, function := range n.Calls {
-		w.line("%s(%s)", w.names.of(function.Path).Ident(function.Name), pointer)
+		w.line("%s(%s)", w.names.packageFor(function.Path).Ident(function.Name), pointer)
 	}
 	for _, child := range n.Children {
 		w.node(child, n, value, loops)
@@ -165,8 +165,8 @@ func (w *defaultsWriter) decode(d *model.Default, value string) {
 	if text == "" {
 		text = w.constant(d)
 	}
-	w.open("if err := %s([]byte(`%s`), &%s); err != nil {", w.names.of("encoding/json").Ident("Unmarshal"),
-		text, value)
+	w.open("if err := %s([]byte(`%s`), &%s); err != nil {",
+		w.names.packageFor("encoding/json").Ident("Unmarshal"), text, value)
 	w.line("panic(err)")
 	w.close("}")
 }
@@ -198,5 +198,5 @@ func (w *defaultsWriter) constant(d *model.Default) string {
 	if d.Ref.Path == "" {
 		return d.Ref.Name
 	}
-	return w.names.of(d.Ref.Path).Ident(d.Ref.Name).String()
+	return w.names.packageFor(d.Ref.Path).Ident(d.Ref.Name).String()
 }

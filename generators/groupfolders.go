@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/generators/internal/render"
 )
 
-// importPlaces are the folders of groups below the folder of an import.
-type importPlaces struct {
+// groupFolders are the folders of groups below the folder of an import.
+type groupFolders struct {
 	dir string
 	// folders are the folders' names by group. goNames are the Go names of the groups that can't have the
 	// default.
@@ -29,11 +29,11 @@ type importPlaces struct {
 	moved map[string]string
 }
 
-// newImportPlaces chooses the folders. The folder of a group has the name of its first label, or the whole
+// newGroupFolders chooses the folders. The folder of a group has the name of its first label, or the whole
 // name if another group has the same first label. An existing folder stays with its group. A group for which
 // no folder is left is a problem.
-func newImportPlaces(dir string, defs []*crd.Definition) (*importPlaces, Problems, error) {
-	p := &importPlaces{dir, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]string{}}
+func newGroupFolders(dir string, defs []*crd.Definition) (*groupFolders, Problems, error) {
+	p := &groupFolders{dir, map[string]string{}, map[string]string{}, map[string]bool{}, map[string]string{}}
 	sharing := map[string]map[string]bool{} // groups by first label
 	for _, d := range defs {
 		label := firstLabel(d.Group)
@@ -148,12 +148,12 @@ func groupIn(dir string) (group string, err error) {
 // for that of a platform.
 func typesFile(kind string) string { return strings.ToLower(kind) + "_types.go" }
 
-func (p *importPlaces) folder(group, version string) string {
+func (p *groupFolders) folder(group, version string) string {
 	return filepath.Join(p.dir, p.folders[group], version)
 }
 
 // declared returns the names that files of other runs and hand-written ones declare, and where.
-func (p *importPlaces) declared(group, version string) map[string]string {
+func (p *groupFolders) declared(group, version string) map[string]string {
 	return model.Declared(p.folder(group, version), func(file string) bool {
 		return !p.own[file+"/"+group+"/"+version]
 	})
@@ -166,7 +166,7 @@ type importedPackage struct {
 }
 
 // files lists the files. A doc.go that was written by hand stays.
-func (p *importPlaces) files(all []*crd.Types, header string) []render.File {
+func (p *groupFolders) files(all []*crd.Types, header string) []render.File {
 	var files []render.File
 	docs := map[string]bool{}
 	kinds := map[[2]string][]string{}
@@ -227,7 +227,7 @@ func mentions(file, text string) bool {
 }
 
 // keepsDoc reports whether a doc.go exists that no import made.
-func (p *importPlaces) keepsDoc(file string) bool {
+func (p *groupFolders) keepsDoc(file string) bool {
 	return output.IsFile(file) && !madeByImport(file)
 }
 
@@ -236,7 +236,7 @@ const skipMarker = "+kubebuilder:skip"
 
 // warnings are about folders that are not the usual ones, a doc.go without the marker for controller-gen, and
 // types of versions that are no longer served: nothing updates them.
-func (p *importPlaces) warnings(defs []*crd.Definition) Problems {
+func (p *groupFolders) warnings(defs []*crd.Definition) Problems {
 	var problems Problems
 	set := output.Set{Headers: []string{generatedLine(importName)}}
 	docs := map[string]bool{}

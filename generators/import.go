@@ -76,16 +76,16 @@ func (i *Import) Plan(ctx context.Context, from []string) (*Changes, Problems, e
 	if len(defs) == 0 {
 		return nil, problems, fmt.Errorf("no CustomResourceDefinition in %s", strings.Join(from, ", "))
 	}
-	places, more, err := newImportPlaces(i.dir, defs)
+	folders, more, err := newGroupFolders(i.dir, defs)
 	if problems = append(problems, more...).Sort(); err != nil || problems.Fatal() {
 		return nil, problems, err
 	}
-	types, more := crd.Options{WellKnown: i.wellKnown, Taken: places.declared}.Types(defs)
+	types, more := crd.Options{WellKnown: i.wellKnown, Taken: folders.declared}.Types(defs)
 	if problems = append(problems, more...).Sort(); problems.Fatal() {
 		return nil, problems, nil
 	}
-	problems = append(problems, places.warnings(defs)...)
-	contents, err := renderTypes(places.files(types, headers.plain[importName]))
+	problems = append(problems, folders.warnings(defs)...)
+	contents, err := renderTypes(folders.files(types, headers.plain[importName]))
 	if err != nil {
 		return nil, problems, err
 	}

@@ -24,8 +24,8 @@ func newImportNames(own string) *importNames {
 	return &importNames{own: own, names: map[string]string{}, taken: map[string]bool{path.Base(own): true}}
 }
 
-// of returns the package of that path, with its name.
-func (n *importNames) of(importPath string) render.Package {
+// packageFor returns the package of that path, with its name.
+func (n *importNames) packageFor(importPath string) render.Package {
 	if importPath == n.own {
 		return render.Package{Path: importPath}
 	}
@@ -65,7 +65,7 @@ func (n *importNames) mention(e *model.Expr) {
 		return
 	}
 	if e.Form == model.Named && e.Name.Path != "" {
-		n.of(e.Name.Path)
+		n.packageFor(e.Name.Path)
 	}
 	for _, arg := range e.Args {
 		n.mention(arg)

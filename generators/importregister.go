@@ -24,7 +24,7 @@ func (r importedRegistration) Declares(name string) bool { return !slices.Contai
 
 // registration returns the register.go of a version, ok false if it doesn't need one or has one that was
 // written by hand.
-func (p *importPlaces) registration(group, version string, kinds []string, header string) (
+func (p *groupFolders) registration(group, version string, kinds []string, header string) (
 	f render.File, ok bool,
 ) {
 	file := filepath.Join(p.folder(group, version), registerFile)

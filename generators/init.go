@@ -80,11 +80,11 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	if problems.Fatal() {
 		return nil, flagProblems(problems)
 	}
-	places, problems, err := newImportPlaces(i.apis, defs)
+	folders, problems, err := newGroupFolders(i.apis, defs)
 	if err != nil || problems.Fatal() {
 		return nil, errors.Join(err, flagProblems(problems))
 	}
-	dir := places.folder(i.group, i.version)
+	dir := folders.folder(i.group, i.version)
 	source, err := findKind(dir, i.group, i.kind)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	if begun.Definition = filepath.Join(i.crds, i.group+"_"+i.resource+".yaml"); group == "" {
 		begun.DefaultGroup = i.group
 	}
-	contents, err := i.goFiles(begun, places, defs, source)
+	contents, err := i.goFiles(begun, folders, defs, source)
 	if err != nil {
 		return nil, err
 	}

@@ -33,9 +33,9 @@ func (i *Init) follow(source *kindSource, resource string) error {
 
 // goFiles returns the contents of the new Go files of the kind by path. source is the kind in another
 // version, nil for a new kind.
-func (i *Init) goFiles(begun *Begun, places *importPlaces, defs []*crd.Definition,
+func (i *Init) goFiles(begun *Begun, folders *groupFolders, defs []*crd.Definition,
 	source *kindSource) (map[string][]byte, error) {
-	dir := places.folder(i.group, i.version)
+	dir := folders.folder(i.group, i.version)
 	declared := model.Declared(dir, handWritten)
 	for _, name := range []string{i.kind, i.kind + "List"} {
 		if at := declared[name]; at != "" {
@@ -66,7 +66,7 @@ func (i *Init) goFiles(begun *Begun, places *importPlaces, defs []*crd.Definitio
 		}
 		if copiedDoc == "" {
 			files = append(files, render.File{Path: doc, Template: "types/doc.tmpl", View: func() any {
-				return importedPackage{i.group, places.goNames[i.group], i.version, false}
+				return importedPackage{i.group, folders.goNames[i.group], i.version, false}
 			}})
 		}
 	} else if err := begun.advise(dir, declared); err != nil {

@@ -86,7 +86,7 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 	if err := l.checkPackage(ctx); err != nil {
 		return Config{}, err
 	}
-	at, err := l.places(ctx)
+	at, err := l.findOutputFolders(ctx)
 	if err != nil {
 		return Config{}, err
 	}
@@ -252,17 +252,17 @@ func shorten(abs string) string {
 	return abs
 }
 
-// place is an output folder and its import path.
-type place struct{ dir, pkg string }
+// outputFolder is an output folder and its import path.
+type outputFolder struct{ dir, pkg string }
 
-// places are the output folders of a run.
-type places struct{ clientsets, listers, informers, applyConfigs place }
+// outputFolders are the output folders of a run.
+type outputFolders struct{ clientsets, listers, informers, applyConfigs outputFolder }
 
-// places finds the output folders. That of apply configurations is found even if there are
+// findOutputFolders finds the output folders. That of apply configurations is found even if there are
 // none in this run: the folder may be an orphan.
-func (l *Layout) places(ctx context.Context) (at places, err error) {
+func (l *Layout) findOutputFolders(ctx context.Context) (at outputFolders, err error) {
 	for _, p := range []struct {
-		place       *place
+		found       *outputFolder
 		dir, folder string
 	}{
 		{&at.clientsets, l.clientsets, "clientset"},
@@ -270,8 +270,8 @@ func (l *Layout) places(ctx context.Context) (at places, err error) {
 		{&at.informers, l.informers, "informers"},
 		{&at.applyConfigs, l.applyFolder, "applyconfiguration"},
 	} {
-		if *p.place, err = l.place(ctx, p.dir, p.folder); err != nil {
-			return places{}, err
+		if *p.found, err = l.findOutputFolder(ctx, p.dir, p.folder); err != nil {
+			return outputFolders{}, err
 		}
 	}
 	return at, nil
@@ -303,30 +303,30 @@ func (l *Layout) checkPackage(ctx context.Context) error {
 		" --output-pkg, or give the right one", l.pkg, l.dir, pkg)
 }
 
-// place returns an output folder, by default one of that name in --output-dir. Its import
+// findOutputFolder returns an output folder, by default one of that name in --output-dir. Its import
 // path is below --output-pkg, if that is given and the folder is in --output-dir, and
 // otherwise follows from the module that contains the folder.
-func (l *Layout) place(ctx context.Context, dir, folder string) (place, error) {
+func (l *Layout) findOutputFolder(ctx context.Context, dir, folder string) (outputFolder, error) {
 	if dir == "" {
 		dir = filepath.Join(l.dir, folder)
 	}
 	// --output-pkg overrides go.mod.
 	if l.pkg != "" {
 		if rel, err := filepath.Rel(l.dir, dir); err == nil && filepath.IsLocal(rel) {
-			return place{dir, path.Join(l.pkg, filepath.ToSlash(rel))}, nil
+			return outputFolder{dir, path.Join(l.pkg, filepath.ToSlash(rel))}, nil
 		}
 	}
 	pkg, err := model.ImportPath(ctx, dir)
 	if errors.Is(err, model.ErrNoModule) {
 		out := strings.TrimSuffix(dir, string(filepath.Separator)+folder)
 		if modules := workspace(); modules != "" {
-			return place{}, fmt.Errorf("the output directory %s is in no module of go.work%s; put it into one,"+
+			return outputFolder{}, fmt.Errorf("the output directory %s is in no module of go.work%s; put it into one,"+
 				" or give its import path with --output-pkg", out, modules)
 		}
-		return place{}, fmt.Errorf("the output directory %s is not in a Go module; give its import path with"+
-			" --output-pkg", out)
+		return outputFolder{}, fmt.Errorf("the output directory %s is not in a Go module; give its import path"+
+			" with --output-pkg", out)
 	}
-	return place{dir, pkg}, err
+	return outputFolder{dir, pkg}, err
 }
 
 // orphan is a folder that a run with other flags writes to.
@@ -339,7 +339,7 @@ type orphan struct {
 }
 
 // orphans are the folders that runs with other flags write to, given those of this run.
-func (l *Layout) orphans(at places) []orphan {
+func (l *Layout) orphans(at outputFolders) []orphan {
 	orphans := l.applyOrphans(at.applyConfigs)
 	// The two layouts of informers are in different folders.
 	if l.informer.SingleDirectory {
@@ -374,7 +374,7 @@ func (l *Layout) orphans(at places) []orphan {
 
 // applyOrphans is the folder of apply configurations, unless this run writes them or names
 // them with --apply-configuration-package: another run updates the latter.
-func (l *Layout) applyOrphans(configs place) []orphan {
+func (l *Layout) applyOrphans(configs outputFolder) []orphan {
 	if l.withApply || l.client.ApplyConfigurationPackage == configs.pkg {
 		return nil
 	}
@@ -386,7 +386,7 @@ func (l *Layout) applyOrphans(configs place) []orphan {
 }
 
 // moved returns the default of a folder that a flag has put elsewhere, ok false if none has.
-func (l *Layout) moved(folder string, to place) (dir string, ok bool) {
+func (l *Layout) moved(folder string, to outputFolder) (dir string, ok bool) {
 	dir = filepath.Join(l.dir, folder)
 	rel, err := filepath.Rel(dir, to.dir)
 	return dir, err == nil && !filepath.IsLocal(rel)

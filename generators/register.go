@@ -29,8 +29,8 @@ func newRegisterView(p *model.Registration) any {
 	names := newImportNames(p.Path)
 	// Upstream names them in this order.
 	return registerView{Registration: p, PackageName: p.Name,
-		Meta:    names.of("k8s.io/apimachinery/pkg/apis/meta/v1"),
-		Schema:  names.of("k8s.io/apimachinery/pkg/runtime/schema"),
-		Runtime: names.of("k8s.io/apimachinery/pkg/runtime"),
+		Meta:    names.packageFor("k8s.io/apimachinery/pkg/apis/meta/v1"),
+		Schema:  names.packageFor("k8s.io/apimachinery/pkg/runtime/schema"),
+		Runtime: names.packageFor("k8s.io/apimachinery/pkg/runtime"),
 	}
 }

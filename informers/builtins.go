@@ -41,8 +41,10 @@ type (
 	lists = informer.ResourceClient[runtime.Object]
 )
 
-// of adapts one of client-go's clients to lists.
-func of[L runtime.Object](client informer.ResourceClient[L]) lists { return listing[L]{client} }
+// adaptClient adapts one of client-go's clients to lists.
+func adaptClient[L runtime.Object](client informer.ResourceClient[L]) lists {
+	return listing[L]{client}
+}
 
 type listing[L runtime.Object] struct{ informer.ResourceClient[L] }
 

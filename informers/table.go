@@ -107,22 +107,34 @@ func (f *sharedInformerFactory) Admissionregistration() admissionregistration.In
 }
 
 var admissionregistrationTypes = []builtIn{
-	{"admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies", (*admissionregistrationv1.MutatingAdmissionPolicy)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1().MutatingAdmissionPolicies()) }},
-	{"admissionregistration.k8s.io", "v1", "mutatingadmissionpolicybindings", (*admissionregistrationv1.MutatingAdmissionPolicyBinding)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()) }},
-	{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", (*admissionregistrationv1.MutatingWebhookConfiguration)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1().MutatingWebhookConfigurations()) }},
-	{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", (*admissionregistrationv1.ValidatingAdmissionPolicy)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1().ValidatingAdmissionPolicies()) }},
-	{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", (*admissionregistrationv1.ValidatingAdmissionPolicyBinding)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()) }},
-	{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", (*admissionregistrationv1.ValidatingWebhookConfiguration)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1().ValidatingWebhookConfigurations()) }},
-	{"admissionregistration.k8s.io", "v1alpha1", "mutatingadmissionpolicies", (*admissionregistrationv1alpha1.MutatingAdmissionPolicy)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1alpha1().MutatingAdmissionPolicies()) }},
-	{"admissionregistration.k8s.io", "v1alpha1", "mutatingadmissionpolicybindings", (*admissionregistrationv1alpha1.MutatingAdmissionPolicyBinding)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1alpha1().MutatingAdmissionPolicyBindings()) }},
-	{"admissionregistration.k8s.io", "v1alpha1", "validatingadmissionpolicies", (*admissionregistrationv1alpha1.ValidatingAdmissionPolicy)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1alpha1().ValidatingAdmissionPolicies()) }},
-	{"admissionregistration.k8s.io", "v1alpha1", "validatingadmissionpolicybindings", (*admissionregistrationv1alpha1.ValidatingAdmissionPolicyBinding)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1alpha1().ValidatingAdmissionPolicyBindings()) }},
-	{"admissionregistration.k8s.io", "v1beta1", "mutatingadmissionpolicies", (*admissionregistrationv1beta1.MutatingAdmissionPolicy)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1beta1().MutatingAdmissionPolicies()) }},
-	{"admissionregistration.k8s.io", "v1beta1", "mutatingadmissionpolicybindings", (*admissionregistrationv1beta1.MutatingAdmissionPolicyBinding)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1beta1().MutatingAdmissionPolicyBindings()) }},
-	{"admissionregistration.k8s.io", "v1beta1", "mutatingwebhookconfigurations", (*admissionregistrationv1beta1.MutatingWebhookConfiguration)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1beta1().MutatingWebhookConfigurations()) }},
-	{"admissionregistration.k8s.io", "v1beta1", "validatingadmissionpolicies", (*admissionregistrationv1beta1.ValidatingAdmissionPolicy)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1beta1().ValidatingAdmissionPolicies()) }},
-	{"admissionregistration.k8s.io", "v1beta1", "validatingadmissionpolicybindings", (*admissionregistrationv1beta1.ValidatingAdmissionPolicyBinding)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1beta1().ValidatingAdmissionPolicyBindings()) }},
-	{"admissionregistration.k8s.io", "v1beta1", "validatingwebhookconfigurations", (*admissionregistrationv1beta1.ValidatingWebhookConfiguration)(nil), nil, func(c set) lists { return of(c.AdmissionregistrationV1beta1().ValidatingWebhookConfigurations()) }},
+	{"admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies", (*admissionregistrationv1.MutatingAdmissionPolicy)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1().MutatingAdmissionPolicies()) }},
+	{"admissionregistration.k8s.io", "v1", "mutatingadmissionpolicybindings", (*admissionregistrationv1.MutatingAdmissionPolicyBinding)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1().MutatingAdmissionPolicyBindings()) }},
+	{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", (*admissionregistrationv1.MutatingWebhookConfiguration)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1().MutatingWebhookConfigurations()) }},
+	{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", (*admissionregistrationv1.ValidatingAdmissionPolicy)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1().ValidatingAdmissionPolicies()) }},
+	{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", (*admissionregistrationv1.ValidatingAdmissionPolicyBinding)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings()) }},
+	{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", (*admissionregistrationv1.ValidatingWebhookConfiguration)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1().ValidatingWebhookConfigurations()) }},
+	{"admissionregistration.k8s.io", "v1alpha1", "mutatingadmissionpolicies", (*admissionregistrationv1alpha1.MutatingAdmissionPolicy)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1alpha1().MutatingAdmissionPolicies()) }},
+	{"admissionregistration.k8s.io", "v1alpha1", "mutatingadmissionpolicybindings", (*admissionregistrationv1alpha1.MutatingAdmissionPolicyBinding)(nil), nil, func(c set) lists {
+		return adaptClient(c.AdmissionregistrationV1alpha1().MutatingAdmissionPolicyBindings())
+	}},
+	{"admissionregistration.k8s.io", "v1alpha1", "validatingadmissionpolicies", (*admissionregistrationv1alpha1.ValidatingAdmissionPolicy)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1alpha1().ValidatingAdmissionPolicies()) }},
+	{"admissionregistration.k8s.io", "v1alpha1", "validatingadmissionpolicybindings", (*admissionregistrationv1alpha1.ValidatingAdmissionPolicyBinding)(nil), nil, func(c set) lists {
+		return adaptClient(c.AdmissionregistrationV1alpha1().ValidatingAdmissionPolicyBindings())
+	}},
+	{"admissionregistration.k8s.io", "v1beta1", "mutatingadmissionpolicies", (*admissionregistrationv1beta1.MutatingAdmissionPolicy)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1beta1().MutatingAdmissionPolicies()) }},
+	{"admissionregistration.k8s.io", "v1beta1", "mutatingadmissionpolicybindings", (*admissionregistrationv1beta1.MutatingAdmissionPolicyBinding)(nil), nil, func(c set) lists {
+		return adaptClient(c.AdmissionregistrationV1beta1().MutatingAdmissionPolicyBindings())
+	}},
+	{"admissionregistration.k8s.io", "v1beta1", "mutatingwebhookconfigurations", (*admissionregistrationv1beta1.MutatingWebhookConfiguration)(nil), nil, func(c set) lists {
+		return adaptClient(c.AdmissionregistrationV1beta1().MutatingWebhookConfigurations())
+	}},
+	{"admissionregistration.k8s.io", "v1beta1", "validatingadmissionpolicies", (*admissionregistrationv1beta1.ValidatingAdmissionPolicy)(nil), nil, func(c set) lists { return adaptClient(c.AdmissionregistrationV1beta1().ValidatingAdmissionPolicies()) }},
+	{"admissionregistration.k8s.io", "v1beta1", "validatingadmissionpolicybindings", (*admissionregistrationv1beta1.ValidatingAdmissionPolicyBinding)(nil), nil, func(c set) lists {
+		return adaptClient(c.AdmissionregistrationV1beta1().ValidatingAdmissionPolicyBindings())
+	}},
+	{"admissionregistration.k8s.io", "v1beta1", "validatingwebhookconfigurations", (*admissionregistrationv1beta1.ValidatingWebhookConfiguration)(nil), nil, func(c set) lists {
+		return adaptClient(c.AdmissionregistrationV1beta1().ValidatingWebhookConfigurations())
+	}},
 }
 
 // Internal returns the informers of group apiserverinternal by version.
@@ -131,7 +143,7 @@ func (f *sharedInformerFactory) Internal() apiserverinternal.Interface {
 }
 
 var internalTypes = []builtIn{
-	{"internal.apiserver.k8s.io", "v1alpha1", "storageversions", (*apiserverinternalv1alpha1.StorageVersion)(nil), nil, func(c set) lists { return of(c.InternalV1alpha1().StorageVersions()) }},
+	{"internal.apiserver.k8s.io", "v1alpha1", "storageversions", (*apiserverinternalv1alpha1.StorageVersion)(nil), nil, func(c set) lists { return adaptClient(c.InternalV1alpha1().StorageVersions()) }},
 }
 
 // Apps returns the informers of group apps by version.
@@ -140,19 +152,19 @@ func (f *sharedInformerFactory) Apps() apps.Interface {
 }
 
 var appsTypes = []builtIn{
-	{"apps", "v1", "controllerrevisions", (*appsv1.ControllerRevision)(nil), func(c set, ns string) lists { return of(c.AppsV1().ControllerRevisions(ns)) }, nil},
-	{"apps", "v1", "daemonsets", (*appsv1.DaemonSet)(nil), func(c set, ns string) lists { return of(c.AppsV1().DaemonSets(ns)) }, nil},
-	{"apps", "v1", "deployments", (*appsv1.Deployment)(nil), func(c set, ns string) lists { return of(c.AppsV1().Deployments(ns)) }, nil},
-	{"apps", "v1", "replicasets", (*appsv1.ReplicaSet)(nil), func(c set, ns string) lists { return of(c.AppsV1().ReplicaSets(ns)) }, nil},
-	{"apps", "v1", "statefulsets", (*appsv1.StatefulSet)(nil), func(c set, ns string) lists { return of(c.AppsV1().StatefulSets(ns)) }, nil},
-	{"apps", "v1beta1", "controllerrevisions", (*appsv1beta1.ControllerRevision)(nil), func(c set, ns string) lists { return of(c.AppsV1beta1().ControllerRevisions(ns)) }, nil},
-	{"apps", "v1beta1", "deployments", (*appsv1beta1.Deployment)(nil), func(c set, ns string) lists { return of(c.AppsV1beta1().Deployments(ns)) }, nil},
-	{"apps", "v1beta1", "statefulsets", (*appsv1beta1.StatefulSet)(nil), func(c set, ns string) lists { return of(c.AppsV1beta1().StatefulSets(ns)) }, nil},
-	{"apps", "v1beta2", "controllerrevisions", (*appsv1beta2.ControllerRevision)(nil), func(c set, ns string) lists { return of(c.AppsV1beta2().ControllerRevisions(ns)) }, nil},
-	{"apps", "v1beta2", "daemonsets", (*appsv1beta2.DaemonSet)(nil), func(c set, ns string) lists { return of(c.AppsV1beta2().DaemonSets(ns)) }, nil},
-	{"apps", "v1beta2", "deployments", (*appsv1beta2.Deployment)(nil), func(c set, ns string) lists { return of(c.AppsV1beta2().Deployments(ns)) }, nil},
-	{"apps", "v1beta2", "replicasets", (*appsv1beta2.ReplicaSet)(nil), func(c set, ns string) lists { return of(c.AppsV1beta2().ReplicaSets(ns)) }, nil},
-	{"apps", "v1beta2", "statefulsets", (*appsv1beta2.StatefulSet)(nil), func(c set, ns string) lists { return of(c.AppsV1beta2().StatefulSets(ns)) }, nil},
+	{"apps", "v1", "controllerrevisions", (*appsv1.ControllerRevision)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1().ControllerRevisions(ns)) }, nil},
+	{"apps", "v1", "daemonsets", (*appsv1.DaemonSet)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1().DaemonSets(ns)) }, nil},
+	{"apps", "v1", "deployments", (*appsv1.Deployment)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1().Deployments(ns)) }, nil},
+	{"apps", "v1", "replicasets", (*appsv1.ReplicaSet)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1().ReplicaSets(ns)) }, nil},
+	{"apps", "v1", "statefulsets", (*appsv1.StatefulSet)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1().StatefulSets(ns)) }, nil},
+	{"apps", "v1beta1", "controllerrevisions", (*appsv1beta1.ControllerRevision)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1beta1().ControllerRevisions(ns)) }, nil},
+	{"apps", "v1beta1", "deployments", (*appsv1beta1.Deployment)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1beta1().Deployments(ns)) }, nil},
+	{"apps", "v1beta1", "statefulsets", (*appsv1beta1.StatefulSet)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1beta1().StatefulSets(ns)) }, nil},
+	{"apps", "v1beta2", "controllerrevisions", (*appsv1beta2.ControllerRevision)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1beta2().ControllerRevisions(ns)) }, nil},
+	{"apps", "v1beta2", "daemonsets", (*appsv1beta2.DaemonSet)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1beta2().DaemonSets(ns)) }, nil},
+	{"apps", "v1beta2", "deployments", (*appsv1beta2.Deployment)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1beta2().Deployments(ns)) }, nil},
+	{"apps", "v1beta2", "replicasets", (*appsv1beta2.ReplicaSet)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1beta2().ReplicaSets(ns)) }, nil},
+	{"apps", "v1beta2", "statefulsets", (*appsv1beta2.StatefulSet)(nil), func(c set, ns string) lists { return adaptClient(c.AppsV1beta2().StatefulSets(ns)) }, nil},
 }
 
 // Autoscaling returns the informers of group autoscaling by version.
@@ -161,8 +173,8 @@ func (f *sharedInformerFactory) Autoscaling() autoscaling.Interface {
 }
 
 var autoscalingTypes = []builtIn{
-	{"autoscaling", "v1", "horizontalpodautoscalers", (*autoscalingv1.HorizontalPodAutoscaler)(nil), func(c set, ns string) lists { return of(c.AutoscalingV1().HorizontalPodAutoscalers(ns)) }, nil},
-	{"autoscaling", "v2", "horizontalpodautoscalers", (*autoscalingv2.HorizontalPodAutoscaler)(nil), func(c set, ns string) lists { return of(c.AutoscalingV2().HorizontalPodAutoscalers(ns)) }, nil},
+	{"autoscaling", "v1", "horizontalpodautoscalers", (*autoscalingv1.HorizontalPodAutoscaler)(nil), func(c set, ns string) lists { return adaptClient(c.AutoscalingV1().HorizontalPodAutoscalers(ns)) }, nil},
+	{"autoscaling", "v2", "horizontalpodautoscalers", (*autoscalingv2.HorizontalPodAutoscaler)(nil), func(c set, ns string) lists { return adaptClient(c.AutoscalingV2().HorizontalPodAutoscalers(ns)) }, nil},
 }
 
 // Batch returns the informers of group batch by version.
@@ -171,9 +183,9 @@ func (f *sharedInformerFactory) Batch() batch.Interface {
 }
 
 var batchTypes = []builtIn{
-	{"batch", "v1", "cronjobs", (*batchv1.CronJob)(nil), func(c set, ns string) lists { return of(c.BatchV1().CronJobs(ns)) }, nil},
-	{"batch", "v1", "jobs", (*batchv1.Job)(nil), func(c set, ns string) lists { return of(c.BatchV1().Jobs(ns)) }, nil},
-	{"batch", "v1beta1", "cronjobs", (*batchv1beta1.CronJob)(nil), func(c set, ns string) lists { return of(c.BatchV1beta1().CronJobs(ns)) }, nil},
+	{"batch", "v1", "cronjobs", (*batchv1.CronJob)(nil), func(c set, ns string) lists { return adaptClient(c.BatchV1().CronJobs(ns)) }, nil},
+	{"batch", "v1", "jobs", (*batchv1.Job)(nil), func(c set, ns string) lists { return adaptClient(c.BatchV1().Jobs(ns)) }, nil},
+	{"batch", "v1beta1", "cronjobs", (*batchv1beta1.CronJob)(nil), func(c set, ns string) lists { return adaptClient(c.BatchV1beta1().CronJobs(ns)) }, nil},
 }
 
 // Certificates returns the informers of group certificates by version.
@@ -182,13 +194,13 @@ func (f *sharedInformerFactory) Certificates() certificates.Interface {
 }
 
 var certificatesTypes = []builtIn{
-	{"certificates.k8s.io", "v1", "certificatesigningrequests", (*certificatesv1.CertificateSigningRequest)(nil), nil, func(c set) lists { return of(c.CertificatesV1().CertificateSigningRequests()) }},
-	{"certificates.k8s.io", "v1", "clustertrustbundles", (*certificatesv1.ClusterTrustBundle)(nil), nil, func(c set) lists { return of(c.CertificatesV1().ClusterTrustBundles()) }},
-	{"certificates.k8s.io", "v1", "podcertificaterequests", (*certificatesv1.PodCertificateRequest)(nil), func(c set, ns string) lists { return of(c.CertificatesV1().PodCertificateRequests(ns)) }, nil},
-	{"certificates.k8s.io", "v1alpha1", "clustertrustbundles", (*certificatesv1alpha1.ClusterTrustBundle)(nil), nil, func(c set) lists { return of(c.CertificatesV1alpha1().ClusterTrustBundles()) }},
-	{"certificates.k8s.io", "v1beta1", "certificatesigningrequests", (*certificatesv1beta1.CertificateSigningRequest)(nil), nil, func(c set) lists { return of(c.CertificatesV1beta1().CertificateSigningRequests()) }},
-	{"certificates.k8s.io", "v1beta1", "clustertrustbundles", (*certificatesv1beta1.ClusterTrustBundle)(nil), nil, func(c set) lists { return of(c.CertificatesV1beta1().ClusterTrustBundles()) }},
-	{"certificates.k8s.io", "v1beta1", "podcertificaterequests", (*certificatesv1beta1.PodCertificateRequest)(nil), func(c set, ns string) lists { return of(c.CertificatesV1beta1().PodCertificateRequests(ns)) }, nil},
+	{"certificates.k8s.io", "v1", "certificatesigningrequests", (*certificatesv1.CertificateSigningRequest)(nil), nil, func(c set) lists { return adaptClient(c.CertificatesV1().CertificateSigningRequests()) }},
+	{"certificates.k8s.io", "v1", "clustertrustbundles", (*certificatesv1.ClusterTrustBundle)(nil), nil, func(c set) lists { return adaptClient(c.CertificatesV1().ClusterTrustBundles()) }},
+	{"certificates.k8s.io", "v1", "podcertificaterequests", (*certificatesv1.PodCertificateRequest)(nil), func(c set, ns string) lists { return adaptClient(c.CertificatesV1().PodCertificateRequests(ns)) }, nil},
+	{"certificates.k8s.io", "v1alpha1", "clustertrustbundles", (*certificatesv1alpha1.ClusterTrustBundle)(nil), nil, func(c set) lists { return adaptClient(c.CertificatesV1alpha1().ClusterTrustBundles()) }},
+	{"certificates.k8s.io", "v1beta1", "certificatesigningrequests", (*certificatesv1beta1.CertificateSigningRequest)(nil), nil, func(c set) lists { return adaptClient(c.CertificatesV1beta1().CertificateSigningRequests()) }},
+	{"certificates.k8s.io", "v1beta1", "clustertrustbundles", (*certificatesv1beta1.ClusterTrustBundle)(nil), nil, func(c set) lists { return adaptClient(c.CertificatesV1beta1().ClusterTrustBundles()) }},
+	{"certificates.k8s.io", "v1beta1", "podcertificaterequests", (*certificatesv1beta1.PodCertificateRequest)(nil), func(c set, ns string) lists { return adaptClient(c.CertificatesV1beta1().PodCertificateRequests(ns)) }, nil},
 }
 
 // Coordination returns the informers of group coordination by version.
@@ -197,10 +209,10 @@ func (f *sharedInformerFactory) Coordination() coordination.Interface {
 }
 
 var coordinationTypes = []builtIn{
-	{"coordination.k8s.io", "v1", "leases", (*coordinationv1.Lease)(nil), func(c set, ns string) lists { return of(c.CoordinationV1().Leases(ns)) }, nil},
-	{"coordination.k8s.io", "v1alpha2", "leasecandidates", (*coordinationv1alpha2.LeaseCandidate)(nil), func(c set, ns string) lists { return of(c.CoordinationV1alpha2().LeaseCandidates(ns)) }, nil},
-	{"coordination.k8s.io", "v1beta1", "leases", (*coordinationv1beta1.Lease)(nil), func(c set, ns string) lists { return of(c.CoordinationV1beta1().Leases(ns)) }, nil},
-	{"coordination.k8s.io", "v1beta1", "leasecandidates", (*coordinationv1beta1.LeaseCandidate)(nil), func(c set, ns string) lists { return of(c.CoordinationV1beta1().LeaseCandidates(ns)) }, nil},
+	{"coordination.k8s.io", "v1", "leases", (*coordinationv1.Lease)(nil), func(c set, ns string) lists { return adaptClient(c.CoordinationV1().Leases(ns)) }, nil},
+	{"coordination.k8s.io", "v1alpha2", "leasecandidates", (*coordinationv1alpha2.LeaseCandidate)(nil), func(c set, ns string) lists { return adaptClient(c.CoordinationV1alpha2().LeaseCandidates(ns)) }, nil},
+	{"coordination.k8s.io", "v1beta1", "leases", (*coordinationv1beta1.Lease)(nil), func(c set, ns string) lists { return adaptClient(c.CoordinationV1beta1().Leases(ns)) }, nil},
+	{"coordination.k8s.io", "v1beta1", "leasecandidates", (*coordinationv1beta1.LeaseCandidate)(nil), func(c set, ns string) lists { return adaptClient(c.CoordinationV1beta1().LeaseCandidates(ns)) }, nil},
 }
 
 // Core returns the informers of group core by version.
@@ -209,22 +221,22 @@ func (f *sharedInformerFactory) Core() core.Interface {
 }
 
 var coreTypes = []builtIn{
-	{"", "v1", "componentstatuses", (*corev1.ComponentStatus)(nil), nil, func(c set) lists { return of(c.CoreV1().ComponentStatuses()) }},
-	{"", "v1", "configmaps", (*corev1.ConfigMap)(nil), func(c set, ns string) lists { return of(c.CoreV1().ConfigMaps(ns)) }, nil},
-	{"", "v1", "endpoints", (*corev1.Endpoints)(nil), func(c set, ns string) lists { return of(c.CoreV1().Endpoints(ns)) }, nil},
-	{"", "v1", "events", (*corev1.Event)(nil), func(c set, ns string) lists { return of(c.CoreV1().Events(ns)) }, nil},
-	{"", "v1", "limitranges", (*corev1.LimitRange)(nil), func(c set, ns string) lists { return of(c.CoreV1().LimitRanges(ns)) }, nil},
-	{"", "v1", "namespaces", (*corev1.Namespace)(nil), nil, func(c set) lists { return of(c.CoreV1().Namespaces()) }},
-	{"", "v1", "nodes", (*corev1.Node)(nil), nil, func(c set) lists { return of(c.CoreV1().Nodes()) }},
-	{"", "v1", "persistentvolumes", (*corev1.PersistentVolume)(nil), nil, func(c set) lists { return of(c.CoreV1().PersistentVolumes()) }},
-	{"", "v1", "persistentvolumeclaims", (*corev1.PersistentVolumeClaim)(nil), func(c set, ns string) lists { return of(c.CoreV1().PersistentVolumeClaims(ns)) }, nil},
-	{"", "v1", "pods", (*corev1.Pod)(nil), func(c set, ns string) lists { return of(c.CoreV1().Pods(ns)) }, nil},
-	{"", "v1", "podtemplates", (*corev1.PodTemplate)(nil), func(c set, ns string) lists { return of(c.CoreV1().PodTemplates(ns)) }, nil},
-	{"", "v1", "replicationcontrollers", (*corev1.ReplicationController)(nil), func(c set, ns string) lists { return of(c.CoreV1().ReplicationControllers(ns)) }, nil},
-	{"", "v1", "resourcequotas", (*corev1.ResourceQuota)(nil), func(c set, ns string) lists { return of(c.CoreV1().ResourceQuotas(ns)) }, nil},
-	{"", "v1", "secrets", (*corev1.Secret)(nil), func(c set, ns string) lists { return of(c.CoreV1().Secrets(ns)) }, nil},
-	{"", "v1", "services", (*corev1.Service)(nil), func(c set, ns string) lists { return of(c.CoreV1().Services(ns)) }, nil},
-	{"", "v1", "serviceaccounts", (*corev1.ServiceAccount)(nil), func(c set, ns string) lists { return of(c.CoreV1().ServiceAccounts(ns)) }, nil},
+	{"", "v1", "componentstatuses", (*corev1.ComponentStatus)(nil), nil, func(c set) lists { return adaptClient(c.CoreV1().ComponentStatuses()) }},
+	{"", "v1", "configmaps", (*corev1.ConfigMap)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().ConfigMaps(ns)) }, nil},
+	{"", "v1", "endpoints", (*corev1.Endpoints)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().Endpoints(ns)) }, nil},
+	{"", "v1", "events", (*corev1.Event)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().Events(ns)) }, nil},
+	{"", "v1", "limitranges", (*corev1.LimitRange)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().LimitRanges(ns)) }, nil},
+	{"", "v1", "namespaces", (*corev1.Namespace)(nil), nil, func(c set) lists { return adaptClient(c.CoreV1().Namespaces()) }},
+	{"", "v1", "nodes", (*corev1.Node)(nil), nil, func(c set) lists { return adaptClient(c.CoreV1().Nodes()) }},
+	{"", "v1", "persistentvolumes", (*corev1.PersistentVolume)(nil), nil, func(c set) lists { return adaptClient(c.CoreV1().PersistentVolumes()) }},
+	{"", "v1", "persistentvolumeclaims", (*corev1.PersistentVolumeClaim)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().PersistentVolumeClaims(ns)) }, nil},
+	{"", "v1", "pods", (*corev1.Pod)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().Pods(ns)) }, nil},
+	{"", "v1", "podtemplates", (*corev1.PodTemplate)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().PodTemplates(ns)) }, nil},
+	{"", "v1", "replicationcontrollers", (*corev1.ReplicationController)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().ReplicationControllers(ns)) }, nil},
+	{"", "v1", "resourcequotas", (*corev1.ResourceQuota)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().ResourceQuotas(ns)) }, nil},
+	{"", "v1", "secrets", (*corev1.Secret)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().Secrets(ns)) }, nil},
+	{"", "v1", "services", (*corev1.Service)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().Services(ns)) }, nil},
+	{"", "v1", "serviceaccounts", (*corev1.ServiceAccount)(nil), func(c set, ns string) lists { return adaptClient(c.CoreV1().ServiceAccounts(ns)) }, nil},
 }
 
 // Discovery returns the informers of group discovery by version.
@@ -233,8 +245,8 @@ func (f *sharedInformerFactory) Discovery() discovery.Interface {
 }
 
 var discoveryTypes = []builtIn{
-	{"discovery.k8s.io", "v1", "endpointslices", (*discoveryv1.EndpointSlice)(nil), func(c set, ns string) lists { return of(c.DiscoveryV1().EndpointSlices(ns)) }, nil},
-	{"discovery.k8s.io", "v1beta1", "endpointslices", (*discoveryv1beta1.EndpointSlice)(nil), func(c set, ns string) lists { return of(c.DiscoveryV1beta1().EndpointSlices(ns)) }, nil},
+	{"discovery.k8s.io", "v1", "endpointslices", (*discoveryv1.EndpointSlice)(nil), func(c set, ns string) lists { return adaptClient(c.DiscoveryV1().EndpointSlices(ns)) }, nil},
+	{"discovery.k8s.io", "v1beta1", "endpointslices", (*discoveryv1beta1.EndpointSlice)(nil), func(c set, ns string) lists { return adaptClient(c.DiscoveryV1beta1().EndpointSlices(ns)) }, nil},
 }
 
 // Events returns the informers of group events by version.
@@ -243,8 +255,8 @@ func (f *sharedInformerFactory) Events() events.Interface {
 }
 
 var eventsTypes = []builtIn{
-	{"events.k8s.io", "v1", "events", (*eventsv1.Event)(nil), func(c set, ns string) lists { return of(c.EventsV1().Events(ns)) }, nil},
-	{"events.k8s.io", "v1beta1", "events", (*eventsv1beta1.Event)(nil), func(c set, ns string) lists { return of(c.EventsV1beta1().Events(ns)) }, nil},
+	{"events.k8s.io", "v1", "events", (*eventsv1.Event)(nil), func(c set, ns string) lists { return adaptClient(c.EventsV1().Events(ns)) }, nil},
+	{"events.k8s.io", "v1beta1", "events", (*eventsv1beta1.Event)(nil), func(c set, ns string) lists { return adaptClient(c.EventsV1beta1().Events(ns)) }, nil},
 }
 
 // Extensions returns the informers of group extensions by version.
@@ -253,11 +265,11 @@ func (f *sharedInformerFactory) Extensions() extensions.Interface {
 }
 
 var extensionsTypes = []builtIn{
-	{"extensions", "v1beta1", "daemonsets", (*extensionsv1beta1.DaemonSet)(nil), func(c set, ns string) lists { return of(c.ExtensionsV1beta1().DaemonSets(ns)) }, nil},
-	{"extensions", "v1beta1", "deployments", (*extensionsv1beta1.Deployment)(nil), func(c set, ns string) lists { return of(c.ExtensionsV1beta1().Deployments(ns)) }, nil},
-	{"extensions", "v1beta1", "ingresses", (*extensionsv1beta1.Ingress)(nil), func(c set, ns string) lists { return of(c.ExtensionsV1beta1().Ingresses(ns)) }, nil},
-	{"extensions", "v1beta1", "networkpolicies", (*extensionsv1beta1.NetworkPolicy)(nil), func(c set, ns string) lists { return of(c.ExtensionsV1beta1().NetworkPolicies(ns)) }, nil},
-	{"extensions", "v1beta1", "replicasets", (*extensionsv1beta1.ReplicaSet)(nil), func(c set, ns string) lists { return of(c.ExtensionsV1beta1().ReplicaSets(ns)) }, nil},
+	{"extensions", "v1beta1", "daemonsets", (*extensionsv1beta1.DaemonSet)(nil), func(c set, ns string) lists { return adaptClient(c.ExtensionsV1beta1().DaemonSets(ns)) }, nil},
+	{"extensions", "v1beta1", "deployments", (*extensionsv1beta1.Deployment)(nil), func(c set, ns string) lists { return adaptClient(c.ExtensionsV1beta1().Deployments(ns)) }, nil},
+	{"extensions", "v1beta1", "ingresses", (*extensionsv1beta1.Ingress)(nil), func(c set, ns string) lists { return adaptClient(c.ExtensionsV1beta1().Ingresses(ns)) }, nil},
+	{"extensions", "v1beta1", "networkpolicies", (*extensionsv1beta1.NetworkPolicy)(nil), func(c set, ns string) lists { return adaptClient(c.ExtensionsV1beta1().NetworkPolicies(ns)) }, nil},
+	{"extensions", "v1beta1", "replicasets", (*extensionsv1beta1.ReplicaSet)(nil), func(c set, ns string) lists { return adaptClient(c.ExtensionsV1beta1().ReplicaSets(ns)) }, nil},
 }
 
 // Flowcontrol returns the informers of group flowcontrol by version.
@@ -266,14 +278,14 @@ func (f *sharedInformerFactory) Flowcontrol() flowcontrol.Interface {
 }
 
 var flowcontrolTypes = []builtIn{
-	{"flowcontrol.apiserver.k8s.io", "v1", "flowschemas", (*flowcontrolv1.FlowSchema)(nil), nil, func(c set) lists { return of(c.FlowcontrolV1().FlowSchemas()) }},
-	{"flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations", (*flowcontrolv1.PriorityLevelConfiguration)(nil), nil, func(c set) lists { return of(c.FlowcontrolV1().PriorityLevelConfigurations()) }},
-	{"flowcontrol.apiserver.k8s.io", "v1beta1", "flowschemas", (*flowcontrolv1beta1.FlowSchema)(nil), nil, func(c set) lists { return of(c.FlowcontrolV1beta1().FlowSchemas()) }},
-	{"flowcontrol.apiserver.k8s.io", "v1beta1", "prioritylevelconfigurations", (*flowcontrolv1beta1.PriorityLevelConfiguration)(nil), nil, func(c set) lists { return of(c.FlowcontrolV1beta1().PriorityLevelConfigurations()) }},
-	{"flowcontrol.apiserver.k8s.io", "v1beta2", "flowschemas", (*flowcontrolv1beta2.FlowSchema)(nil), nil, func(c set) lists { return of(c.FlowcontrolV1beta2().FlowSchemas()) }},
-	{"flowcontrol.apiserver.k8s.io", "v1beta2", "prioritylevelconfigurations", (*flowcontrolv1beta2.PriorityLevelConfiguration)(nil), nil, func(c set) lists { return of(c.FlowcontrolV1beta2().PriorityLevelConfigurations()) }},
-	{"flowcontrol.apiserver.k8s.io", "v1beta3", "flowschemas", (*flowcontrolv1beta3.FlowSchema)(nil), nil, func(c set) lists { return of(c.FlowcontrolV1beta3().FlowSchemas()) }},
-	{"flowcontrol.apiserver.k8s.io", "v1beta3", "prioritylevelconfigurations", (*flowcontrolv1beta3.PriorityLevelConfiguration)(nil), nil, func(c set) lists { return of(c.FlowcontrolV1beta3().PriorityLevelConfigurations()) }},
+	{"flowcontrol.apiserver.k8s.io", "v1", "flowschemas", (*flowcontrolv1.FlowSchema)(nil), nil, func(c set) lists { return adaptClient(c.FlowcontrolV1().FlowSchemas()) }},
+	{"flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations", (*flowcontrolv1.PriorityLevelConfiguration)(nil), nil, func(c set) lists { return adaptClient(c.FlowcontrolV1().PriorityLevelConfigurations()) }},
+	{"flowcontrol.apiserver.k8s.io", "v1beta1", "flowschemas", (*flowcontrolv1beta1.FlowSchema)(nil), nil, func(c set) lists { return adaptClient(c.FlowcontrolV1beta1().FlowSchemas()) }},
+	{"flowcontrol.apiserver.k8s.io", "v1beta1", "prioritylevelconfigurations", (*flowcontrolv1beta1.PriorityLevelConfiguration)(nil), nil, func(c set) lists { return adaptClient(c.FlowcontrolV1beta1().PriorityLevelConfigurations()) }},
+	{"flowcontrol.apiserver.k8s.io", "v1beta2", "flowschemas", (*flowcontrolv1beta2.FlowSchema)(nil), nil, func(c set) lists { return adaptClient(c.FlowcontrolV1beta2().FlowSchemas()) }},
+	{"flowcontrol.apiserver.k8s.io", "v1beta2", "prioritylevelconfigurations", (*flowcontrolv1beta2.PriorityLevelConfiguration)(nil), nil, func(c set) lists { return adaptClient(c.FlowcontrolV1beta2().PriorityLevelConfigurations()) }},
+	{"flowcontrol.apiserver.k8s.io", "v1beta3", "flowschemas", (*flowcontrolv1beta3.FlowSchema)(nil), nil, func(c set) lists { return adaptClient(c.FlowcontrolV1beta3().FlowSchemas()) }},
+	{"flowcontrol.apiserver.k8s.io", "v1beta3", "prioritylevelconfigurations", (*flowcontrolv1beta3.PriorityLevelConfiguration)(nil), nil, func(c set) lists { return adaptClient(c.FlowcontrolV1beta3().PriorityLevelConfigurations()) }},
 }
 
 // Lifecycle returns the informers of group lifecycle by version.
@@ -282,8 +294,8 @@ func (f *sharedInformerFactory) Lifecycle() lifecycle.Interface {
 }
 
 var lifecycleTypes = []builtIn{
-	{"lifecycle.k8s.io", "v1alpha1", "evictions", (*lifecyclev1alpha1.Eviction)(nil), func(c set, ns string) lists { return of(c.LifecycleV1alpha1().Evictions(ns)) }, nil},
-	{"lifecycle.k8s.io", "v1alpha1", "evictionrequests", (*lifecyclev1alpha1.EvictionRequest)(nil), func(c set, ns string) lists { return of(c.LifecycleV1alpha1().EvictionRequests(ns)) }, nil},
+	{"lifecycle.k8s.io", "v1alpha1", "evictions", (*lifecyclev1alpha1.Eviction)(nil), func(c set, ns string) lists { return adaptClient(c.LifecycleV1alpha1().Evictions(ns)) }, nil},
+	{"lifecycle.k8s.io", "v1alpha1", "evictionrequests", (*lifecyclev1alpha1.EvictionRequest)(nil), func(c set, ns string) lists { return adaptClient(c.LifecycleV1alpha1().EvictionRequests(ns)) }, nil},
 }
 
 // Networking returns the informers of group networking by version.
@@ -292,15 +304,15 @@ func (f *sharedInformerFactory) Networking() networking.Interface {
 }
 
 var networkingTypes = []builtIn{
-	{"networking.k8s.io", "v1", "ipaddresses", (*networkingv1.IPAddress)(nil), nil, func(c set) lists { return of(c.NetworkingV1().IPAddresses()) }},
-	{"networking.k8s.io", "v1", "ingresses", (*networkingv1.Ingress)(nil), func(c set, ns string) lists { return of(c.NetworkingV1().Ingresses(ns)) }, nil},
-	{"networking.k8s.io", "v1", "ingressclasses", (*networkingv1.IngressClass)(nil), nil, func(c set) lists { return of(c.NetworkingV1().IngressClasses()) }},
-	{"networking.k8s.io", "v1", "networkpolicies", (*networkingv1.NetworkPolicy)(nil), func(c set, ns string) lists { return of(c.NetworkingV1().NetworkPolicies(ns)) }, nil},
-	{"networking.k8s.io", "v1", "servicecidrs", (*networkingv1.ServiceCIDR)(nil), nil, func(c set) lists { return of(c.NetworkingV1().ServiceCIDRs()) }},
-	{"networking.k8s.io", "v1beta1", "ipaddresses", (*networkingv1beta1.IPAddress)(nil), nil, func(c set) lists { return of(c.NetworkingV1beta1().IPAddresses()) }},
-	{"networking.k8s.io", "v1beta1", "ingresses", (*networkingv1beta1.Ingress)(nil), func(c set, ns string) lists { return of(c.NetworkingV1beta1().Ingresses(ns)) }, nil},
-	{"networking.k8s.io", "v1beta1", "ingressclasses", (*networkingv1beta1.IngressClass)(nil), nil, func(c set) lists { return of(c.NetworkingV1beta1().IngressClasses()) }},
-	{"networking.k8s.io", "v1beta1", "servicecidrs", (*networkingv1beta1.ServiceCIDR)(nil), nil, func(c set) lists { return of(c.NetworkingV1beta1().ServiceCIDRs()) }},
+	{"networking.k8s.io", "v1", "ipaddresses", (*networkingv1.IPAddress)(nil), nil, func(c set) lists { return adaptClient(c.NetworkingV1().IPAddresses()) }},
+	{"networking.k8s.io", "v1", "ingresses", (*networkingv1.Ingress)(nil), func(c set, ns string) lists { return adaptClient(c.NetworkingV1().Ingresses(ns)) }, nil},
+	{"networking.k8s.io", "v1", "ingressclasses", (*networkingv1.IngressClass)(nil), nil, func(c set) lists { return adaptClient(c.NetworkingV1().IngressClasses()) }},
+	{"networking.k8s.io", "v1", "networkpolicies", (*networkingv1.NetworkPolicy)(nil), func(c set, ns string) lists { return adaptClient(c.NetworkingV1().NetworkPolicies(ns)) }, nil},
+	{"networking.k8s.io", "v1", "servicecidrs", (*networkingv1.ServiceCIDR)(nil), nil, func(c set) lists { return adaptClient(c.NetworkingV1().ServiceCIDRs()) }},
+	{"networking.k8s.io", "v1beta1", "ipaddresses", (*networkingv1beta1.IPAddress)(nil), nil, func(c set) lists { return adaptClient(c.NetworkingV1beta1().IPAddresses()) }},
+	{"networking.k8s.io", "v1beta1", "ingresses", (*networkingv1beta1.Ingress)(nil), func(c set, ns string) lists { return adaptClient(c.NetworkingV1beta1().Ingresses(ns)) }, nil},
+	{"networking.k8s.io", "v1beta1", "ingressclasses", (*networkingv1beta1.IngressClass)(nil), nil, func(c set) lists { return adaptClient(c.NetworkingV1beta1().IngressClasses()) }},
+	{"networking.k8s.io", "v1beta1", "servicecidrs", (*networkingv1beta1.ServiceCIDR)(nil), nil, func(c set) lists { return adaptClient(c.NetworkingV1beta1().ServiceCIDRs()) }},
 }
 
 // Node returns the informers of group node by version.
@@ -309,9 +321,9 @@ func (f *sharedInformerFactory) Node() node.Interface {
 }
 
 var nodeTypes = []builtIn{
-	{"node.k8s.io", "v1", "runtimeclasses", (*nodev1.RuntimeClass)(nil), nil, func(c set) lists { return of(c.NodeV1().RuntimeClasses()) }},
-	{"node.k8s.io", "v1alpha1", "runtimeclasses", (*nodev1alpha1.RuntimeClass)(nil), nil, func(c set) lists { return of(c.NodeV1alpha1().RuntimeClasses()) }},
-	{"node.k8s.io", "v1beta1", "runtimeclasses", (*nodev1beta1.RuntimeClass)(nil), nil, func(c set) lists { return of(c.NodeV1beta1().RuntimeClasses()) }},
+	{"node.k8s.io", "v1", "runtimeclasses", (*nodev1.RuntimeClass)(nil), nil, func(c set) lists { return adaptClient(c.NodeV1().RuntimeClasses()) }},
+	{"node.k8s.io", "v1alpha1", "runtimeclasses", (*nodev1alpha1.RuntimeClass)(nil), nil, func(c set) lists { return adaptClient(c.NodeV1alpha1().RuntimeClasses()) }},
+	{"node.k8s.io", "v1beta1", "runtimeclasses", (*nodev1beta1.RuntimeClass)(nil), nil, func(c set) lists { return adaptClient(c.NodeV1beta1().RuntimeClasses()) }},
 }
 
 // Policy returns the informers of group policy by version.
@@ -320,8 +332,8 @@ func (f *sharedInformerFactory) Policy() policy.Interface {
 }
 
 var policyTypes = []builtIn{
-	{"policy", "v1", "poddisruptionbudgets", (*policyv1.PodDisruptionBudget)(nil), func(c set, ns string) lists { return of(c.PolicyV1().PodDisruptionBudgets(ns)) }, nil},
-	{"policy", "v1beta1", "poddisruptionbudgets", (*policyv1beta1.PodDisruptionBudget)(nil), func(c set, ns string) lists { return of(c.PolicyV1beta1().PodDisruptionBudgets(ns)) }, nil},
+	{"policy", "v1", "poddisruptionbudgets", (*policyv1.PodDisruptionBudget)(nil), func(c set, ns string) lists { return adaptClient(c.PolicyV1().PodDisruptionBudgets(ns)) }, nil},
+	{"policy", "v1beta1", "poddisruptionbudgets", (*policyv1beta1.PodDisruptionBudget)(nil), func(c set, ns string) lists { return adaptClient(c.PolicyV1beta1().PodDisruptionBudgets(ns)) }, nil},
 }
 
 // Rbac returns the informers of group rbac by version.
@@ -330,18 +342,18 @@ func (f *sharedInformerFactory) Rbac() rbac.Interface {
 }
 
 var rbacTypes = []builtIn{
-	{"rbac.authorization.k8s.io", "v1", "clusterroles", (*rbacv1.ClusterRole)(nil), nil, func(c set) lists { return of(c.RbacV1().ClusterRoles()) }},
-	{"rbac.authorization.k8s.io", "v1", "clusterrolebindings", (*rbacv1.ClusterRoleBinding)(nil), nil, func(c set) lists { return of(c.RbacV1().ClusterRoleBindings()) }},
-	{"rbac.authorization.k8s.io", "v1", "roles", (*rbacv1.Role)(nil), func(c set, ns string) lists { return of(c.RbacV1().Roles(ns)) }, nil},
-	{"rbac.authorization.k8s.io", "v1", "rolebindings", (*rbacv1.RoleBinding)(nil), func(c set, ns string) lists { return of(c.RbacV1().RoleBindings(ns)) }, nil},
-	{"rbac.authorization.k8s.io", "v1alpha1", "clusterroles", (*rbacv1alpha1.ClusterRole)(nil), nil, func(c set) lists { return of(c.RbacV1alpha1().ClusterRoles()) }},
-	{"rbac.authorization.k8s.io", "v1alpha1", "clusterrolebindings", (*rbacv1alpha1.ClusterRoleBinding)(nil), nil, func(c set) lists { return of(c.RbacV1alpha1().ClusterRoleBindings()) }},
-	{"rbac.authorization.k8s.io", "v1alpha1", "roles", (*rbacv1alpha1.Role)(nil), func(c set, ns string) lists { return of(c.RbacV1alpha1().Roles(ns)) }, nil},
-	{"rbac.authorization.k8s.io", "v1alpha1", "rolebindings", (*rbacv1alpha1.RoleBinding)(nil), func(c set, ns string) lists { return of(c.RbacV1alpha1().RoleBindings(ns)) }, nil},
-	{"rbac.authorization.k8s.io", "v1beta1", "clusterroles", (*rbacv1beta1.ClusterRole)(nil), nil, func(c set) lists { return of(c.RbacV1beta1().ClusterRoles()) }},
-	{"rbac.authorization.k8s.io", "v1beta1", "clusterrolebindings", (*rbacv1beta1.ClusterRoleBinding)(nil), nil, func(c set) lists { return of(c.RbacV1beta1().ClusterRoleBindings()) }},
-	{"rbac.authorization.k8s.io", "v1beta1", "roles", (*rbacv1beta1.Role)(nil), func(c set, ns string) lists { return of(c.RbacV1beta1().Roles(ns)) }, nil},
-	{"rbac.authorization.k8s.io", "v1beta1", "rolebindings", (*rbacv1beta1.RoleBinding)(nil), func(c set, ns string) lists { return of(c.RbacV1beta1().RoleBindings(ns)) }, nil},
+	{"rbac.authorization.k8s.io", "v1", "clusterroles", (*rbacv1.ClusterRole)(nil), nil, func(c set) lists { return adaptClient(c.RbacV1().ClusterRoles()) }},
+	{"rbac.authorization.k8s.io", "v1", "clusterrolebindings", (*rbacv1.ClusterRoleBinding)(nil), nil, func(c set) lists { return adaptClient(c.RbacV1().ClusterRoleBindings()) }},
+	{"rbac.authorization.k8s.io", "v1", "roles", (*rbacv1.Role)(nil), func(c set, ns string) lists { return adaptClient(c.RbacV1().Roles(ns)) }, nil},
+	{"rbac.authorization.k8s.io", "v1", "rolebindings", (*rbacv1.RoleBinding)(nil), func(c set, ns string) lists { return adaptClient(c.RbacV1().RoleBindings(ns)) }, nil},
+	{"rbac.authorization.k8s.io", "v1alpha1", "clusterroles", (*rbacv1alpha1.ClusterRole)(nil), nil, func(c set) lists { return adaptClient(c.RbacV1alpha1().ClusterRoles()) }},
+	{"rbac.authorization.k8s.io", "v1alpha1", "clusterrolebindings", (*rbacv1alpha1.ClusterRoleBinding)(nil), nil, func(c set) lists { return adaptClient(c.RbacV1alpha1().ClusterRoleBindings()) }},
+	{"rbac.authorization.k8s.io", "v1alpha1", "roles", (*rbacv1alpha1.Role)(nil), func(c set, ns string) lists { return adaptClient(c.RbacV1alpha1().Roles(ns)) }, nil},
+	{"rbac.authorization.k8s.io", "v1alpha1", "rolebindings", (*rbacv1alpha1.RoleBinding)(nil), func(c set, ns string) lists { return adaptClient(c.RbacV1alpha1().RoleBindings(ns)) }, nil},
+	{"rbac.authorization.k8s.io", "v1beta1", "clusterroles", (*rbacv1beta1.ClusterRole)(nil), nil, func(c set) lists { return adaptClient(c.RbacV1beta1().ClusterRoles()) }},
+	{"rbac.authorization.k8s.io", "v1beta1", "clusterrolebindings", (*rbacv1beta1.ClusterRoleBinding)(nil), nil, func(c set) lists { return adaptClient(c.RbacV1beta1().ClusterRoleBindings()) }},
+	{"rbac.authorization.k8s.io", "v1beta1", "roles", (*rbacv1beta1.Role)(nil), func(c set, ns string) lists { return adaptClient(c.RbacV1beta1().Roles(ns)) }, nil},
+	{"rbac.authorization.k8s.io", "v1beta1", "rolebindings", (*rbacv1beta1.RoleBinding)(nil), func(c set, ns string) lists { return adaptClient(c.RbacV1beta1().RoleBindings(ns)) }, nil},
 }
 
 // Resource returns the informers of group resource by version.
@@ -350,22 +362,22 @@ func (f *sharedInformerFactory) Resource() resource.Interface {
 }
 
 var resourceTypes = []builtIn{
-	{"resource.k8s.io", "v1", "deviceclasses", (*resourcev1.DeviceClass)(nil), nil, func(c set) lists { return of(c.ResourceV1().DeviceClasses()) }},
-	{"resource.k8s.io", "v1", "devicetaintrules", (*resourcev1.DeviceTaintRule)(nil), nil, func(c set) lists { return of(c.ResourceV1().DeviceTaintRules()) }},
-	{"resource.k8s.io", "v1", "resourceclaims", (*resourcev1.ResourceClaim)(nil), func(c set, ns string) lists { return of(c.ResourceV1().ResourceClaims(ns)) }, nil},
-	{"resource.k8s.io", "v1", "resourceclaimtemplates", (*resourcev1.ResourceClaimTemplate)(nil), func(c set, ns string) lists { return of(c.ResourceV1().ResourceClaimTemplates(ns)) }, nil},
-	{"resource.k8s.io", "v1", "resourceslices", (*resourcev1.ResourceSlice)(nil), nil, func(c set) lists { return of(c.ResourceV1().ResourceSlices()) }},
-	{"resource.k8s.io", "v1alpha3", "devicetaintrules", (*resourcev1alpha3.DeviceTaintRule)(nil), nil, func(c set) lists { return of(c.ResourceV1alpha3().DeviceTaintRules()) }},
-	{"resource.k8s.io", "v1alpha3", "resourcepoolstatusrequests", (*resourcev1alpha3.ResourcePoolStatusRequest)(nil), nil, func(c set) lists { return of(c.ResourceV1alpha3().ResourcePoolStatusRequests()) }},
-	{"resource.k8s.io", "v1beta1", "deviceclasses", (*resourcev1beta1.DeviceClass)(nil), nil, func(c set) lists { return of(c.ResourceV1beta1().DeviceClasses()) }},
-	{"resource.k8s.io", "v1beta1", "resourceclaims", (*resourcev1beta1.ResourceClaim)(nil), func(c set, ns string) lists { return of(c.ResourceV1beta1().ResourceClaims(ns)) }, nil},
-	{"resource.k8s.io", "v1beta1", "resourceclaimtemplates", (*resourcev1beta1.ResourceClaimTemplate)(nil), func(c set, ns string) lists { return of(c.ResourceV1beta1().ResourceClaimTemplates(ns)) }, nil},
-	{"resource.k8s.io", "v1beta1", "resourceslices", (*resourcev1beta1.ResourceSlice)(nil), nil, func(c set) lists { return of(c.ResourceV1beta1().ResourceSlices()) }},
-	{"resource.k8s.io", "v1beta2", "deviceclasses", (*resourcev1beta2.DeviceClass)(nil), nil, func(c set) lists { return of(c.ResourceV1beta2().DeviceClasses()) }},
-	{"resource.k8s.io", "v1beta2", "devicetaintrules", (*resourcev1beta2.DeviceTaintRule)(nil), nil, func(c set) lists { return of(c.ResourceV1beta2().DeviceTaintRules()) }},
-	{"resource.k8s.io", "v1beta2", "resourceclaims", (*resourcev1beta2.ResourceClaim)(nil), func(c set, ns string) lists { return of(c.ResourceV1beta2().ResourceClaims(ns)) }, nil},
-	{"resource.k8s.io", "v1beta2", "resourceclaimtemplates", (*resourcev1beta2.ResourceClaimTemplate)(nil), func(c set, ns string) lists { return of(c.ResourceV1beta2().ResourceClaimTemplates(ns)) }, nil},
-	{"resource.k8s.io", "v1beta2", "resourceslices", (*resourcev1beta2.ResourceSlice)(nil), nil, func(c set) lists { return of(c.ResourceV1beta2().ResourceSlices()) }},
+	{"resource.k8s.io", "v1", "deviceclasses", (*resourcev1.DeviceClass)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1().DeviceClasses()) }},
+	{"resource.k8s.io", "v1", "devicetaintrules", (*resourcev1.DeviceTaintRule)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1().DeviceTaintRules()) }},
+	{"resource.k8s.io", "v1", "resourceclaims", (*resourcev1.ResourceClaim)(nil), func(c set, ns string) lists { return adaptClient(c.ResourceV1().ResourceClaims(ns)) }, nil},
+	{"resource.k8s.io", "v1", "resourceclaimtemplates", (*resourcev1.ResourceClaimTemplate)(nil), func(c set, ns string) lists { return adaptClient(c.ResourceV1().ResourceClaimTemplates(ns)) }, nil},
+	{"resource.k8s.io", "v1", "resourceslices", (*resourcev1.ResourceSlice)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1().ResourceSlices()) }},
+	{"resource.k8s.io", "v1alpha3", "devicetaintrules", (*resourcev1alpha3.DeviceTaintRule)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1alpha3().DeviceTaintRules()) }},
+	{"resource.k8s.io", "v1alpha3", "resourcepoolstatusrequests", (*resourcev1alpha3.ResourcePoolStatusRequest)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1alpha3().ResourcePoolStatusRequests()) }},
+	{"resource.k8s.io", "v1beta1", "deviceclasses", (*resourcev1beta1.DeviceClass)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1beta1().DeviceClasses()) }},
+	{"resource.k8s.io", "v1beta1", "resourceclaims", (*resourcev1beta1.ResourceClaim)(nil), func(c set, ns string) lists { return adaptClient(c.ResourceV1beta1().ResourceClaims(ns)) }, nil},
+	{"resource.k8s.io", "v1beta1", "resourceclaimtemplates", (*resourcev1beta1.ResourceClaimTemplate)(nil), func(c set, ns string) lists { return adaptClient(c.ResourceV1beta1().ResourceClaimTemplates(ns)) }, nil},
+	{"resource.k8s.io", "v1beta1", "resourceslices", (*resourcev1beta1.ResourceSlice)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1beta1().ResourceSlices()) }},
+	{"resource.k8s.io", "v1beta2", "deviceclasses", (*resourcev1beta2.DeviceClass)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1beta2().DeviceClasses()) }},
+	{"resource.k8s.io", "v1beta2", "devicetaintrules", (*resourcev1beta2.DeviceTaintRule)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1beta2().DeviceTaintRules()) }},
+	{"resource.k8s.io", "v1beta2", "resourceclaims", (*resourcev1beta2.ResourceClaim)(nil), func(c set, ns string) lists { return adaptClient(c.ResourceV1beta2().ResourceClaims(ns)) }, nil},
+	{"resource.k8s.io", "v1beta2", "resourceclaimtemplates", (*resourcev1beta2.ResourceClaimTemplate)(nil), func(c set, ns string) lists { return adaptClient(c.ResourceV1beta2().ResourceClaimTemplates(ns)) }, nil},
+	{"resource.k8s.io", "v1beta2", "resourceslices", (*resourcev1beta2.ResourceSlice)(nil), nil, func(c set) lists { return adaptClient(c.ResourceV1beta2().ResourceSlices()) }},
 }
 
 // Scheduling returns the informers of group scheduling by version.
@@ -374,13 +386,13 @@ func (f *sharedInformerFactory) Scheduling() scheduling.Interface {
 }
 
 var schedulingTypes = []builtIn{
-	{"scheduling.k8s.io", "v1", "priorityclasses", (*schedulingv1.PriorityClass)(nil), nil, func(c set) lists { return of(c.SchedulingV1().PriorityClasses()) }},
-	{"scheduling.k8s.io", "v1alpha3", "compositepodgroups", (*schedulingv1alpha3.CompositePodGroup)(nil), func(c set, ns string) lists { return of(c.SchedulingV1alpha3().CompositePodGroups(ns)) }, nil},
-	{"scheduling.k8s.io", "v1alpha3", "podgroups", (*schedulingv1alpha3.PodGroup)(nil), func(c set, ns string) lists { return of(c.SchedulingV1alpha3().PodGroups(ns)) }, nil},
-	{"scheduling.k8s.io", "v1alpha3", "workloads", (*schedulingv1alpha3.Workload)(nil), func(c set, ns string) lists { return of(c.SchedulingV1alpha3().Workloads(ns)) }, nil},
-	{"scheduling.k8s.io", "v1beta1", "podgroups", (*schedulingv1beta1.PodGroup)(nil), func(c set, ns string) lists { return of(c.SchedulingV1beta1().PodGroups(ns)) }, nil},
-	{"scheduling.k8s.io", "v1beta1", "priorityclasses", (*schedulingv1beta1.PriorityClass)(nil), nil, func(c set) lists { return of(c.SchedulingV1beta1().PriorityClasses()) }},
-	{"scheduling.k8s.io", "v1beta1", "workloads", (*schedulingv1beta1.Workload)(nil), func(c set, ns string) lists { return of(c.SchedulingV1beta1().Workloads(ns)) }, nil},
+	{"scheduling.k8s.io", "v1", "priorityclasses", (*schedulingv1.PriorityClass)(nil), nil, func(c set) lists { return adaptClient(c.SchedulingV1().PriorityClasses()) }},
+	{"scheduling.k8s.io", "v1alpha3", "compositepodgroups", (*schedulingv1alpha3.CompositePodGroup)(nil), func(c set, ns string) lists { return adaptClient(c.SchedulingV1alpha3().CompositePodGroups(ns)) }, nil},
+	{"scheduling.k8s.io", "v1alpha3", "podgroups", (*schedulingv1alpha3.PodGroup)(nil), func(c set, ns string) lists { return adaptClient(c.SchedulingV1alpha3().PodGroups(ns)) }, nil},
+	{"scheduling.k8s.io", "v1alpha3", "workloads", (*schedulingv1alpha3.Workload)(nil), func(c set, ns string) lists { return adaptClient(c.SchedulingV1alpha3().Workloads(ns)) }, nil},
+	{"scheduling.k8s.io", "v1beta1", "podgroups", (*schedulingv1beta1.PodGroup)(nil), func(c set, ns string) lists { return adaptClient(c.SchedulingV1beta1().PodGroups(ns)) }, nil},
+	{"scheduling.k8s.io", "v1beta1", "priorityclasses", (*schedulingv1beta1.PriorityClass)(nil), nil, func(c set) lists { return adaptClient(c.SchedulingV1beta1().PriorityClasses()) }},
+	{"scheduling.k8s.io", "v1beta1", "workloads", (*schedulingv1beta1.Workload)(nil), func(c set, ns string) lists { return adaptClient(c.SchedulingV1beta1().Workloads(ns)) }, nil},
 }
 
 // Storage returns the informers of group storage by version.
@@ -389,21 +401,21 @@ func (f *sharedInformerFactory) Storage() storage.Interface {
 }
 
 var storageTypes = []builtIn{
-	{"storage.k8s.io", "v1", "csidrivers", (*storagev1.CSIDriver)(nil), nil, func(c set) lists { return of(c.StorageV1().CSIDrivers()) }},
-	{"storage.k8s.io", "v1", "csinodes", (*storagev1.CSINode)(nil), nil, func(c set) lists { return of(c.StorageV1().CSINodes()) }},
-	{"storage.k8s.io", "v1", "csistoragecapacities", (*storagev1.CSIStorageCapacity)(nil), func(c set, ns string) lists { return of(c.StorageV1().CSIStorageCapacities(ns)) }, nil},
-	{"storage.k8s.io", "v1", "storageclasses", (*storagev1.StorageClass)(nil), nil, func(c set) lists { return of(c.StorageV1().StorageClasses()) }},
-	{"storage.k8s.io", "v1", "volumeattachments", (*storagev1.VolumeAttachment)(nil), nil, func(c set) lists { return of(c.StorageV1().VolumeAttachments()) }},
-	{"storage.k8s.io", "v1", "volumeattributesclasses", (*storagev1.VolumeAttributesClass)(nil), nil, func(c set) lists { return of(c.StorageV1().VolumeAttributesClasses()) }},
-	{"storage.k8s.io", "v1alpha1", "csistoragecapacities", (*storagev1alpha1.CSIStorageCapacity)(nil), func(c set, ns string) lists { return of(c.StorageV1alpha1().CSIStorageCapacities(ns)) }, nil},
-	{"storage.k8s.io", "v1alpha1", "volumeattachments", (*storagev1alpha1.VolumeAttachment)(nil), nil, func(c set) lists { return of(c.StorageV1alpha1().VolumeAttachments()) }},
-	{"storage.k8s.io", "v1alpha1", "volumeattributesclasses", (*storagev1alpha1.VolumeAttributesClass)(nil), nil, func(c set) lists { return of(c.StorageV1alpha1().VolumeAttributesClasses()) }},
-	{"storage.k8s.io", "v1beta1", "csidrivers", (*storagev1beta1.CSIDriver)(nil), nil, func(c set) lists { return of(c.StorageV1beta1().CSIDrivers()) }},
-	{"storage.k8s.io", "v1beta1", "csinodes", (*storagev1beta1.CSINode)(nil), nil, func(c set) lists { return of(c.StorageV1beta1().CSINodes()) }},
-	{"storage.k8s.io", "v1beta1", "csistoragecapacities", (*storagev1beta1.CSIStorageCapacity)(nil), func(c set, ns string) lists { return of(c.StorageV1beta1().CSIStorageCapacities(ns)) }, nil},
-	{"storage.k8s.io", "v1beta1", "storageclasses", (*storagev1beta1.StorageClass)(nil), nil, func(c set) lists { return of(c.StorageV1beta1().StorageClasses()) }},
-	{"storage.k8s.io", "v1beta1", "volumeattachments", (*storagev1beta1.VolumeAttachment)(nil), nil, func(c set) lists { return of(c.StorageV1beta1().VolumeAttachments()) }},
-	{"storage.k8s.io", "v1beta1", "volumeattributesclasses", (*storagev1beta1.VolumeAttributesClass)(nil), nil, func(c set) lists { return of(c.StorageV1beta1().VolumeAttributesClasses()) }},
+	{"storage.k8s.io", "v1", "csidrivers", (*storagev1.CSIDriver)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1().CSIDrivers()) }},
+	{"storage.k8s.io", "v1", "csinodes", (*storagev1.CSINode)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1().CSINodes()) }},
+	{"storage.k8s.io", "v1", "csistoragecapacities", (*storagev1.CSIStorageCapacity)(nil), func(c set, ns string) lists { return adaptClient(c.StorageV1().CSIStorageCapacities(ns)) }, nil},
+	{"storage.k8s.io", "v1", "storageclasses", (*storagev1.StorageClass)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1().StorageClasses()) }},
+	{"storage.k8s.io", "v1", "volumeattachments", (*storagev1.VolumeAttachment)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1().VolumeAttachments()) }},
+	{"storage.k8s.io", "v1", "volumeattributesclasses", (*storagev1.VolumeAttributesClass)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1().VolumeAttributesClasses()) }},
+	{"storage.k8s.io", "v1alpha1", "csistoragecapacities", (*storagev1alpha1.CSIStorageCapacity)(nil), func(c set, ns string) lists { return adaptClient(c.StorageV1alpha1().CSIStorageCapacities(ns)) }, nil},
+	{"storage.k8s.io", "v1alpha1", "volumeattachments", (*storagev1alpha1.VolumeAttachment)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1alpha1().VolumeAttachments()) }},
+	{"storage.k8s.io", "v1alpha1", "volumeattributesclasses", (*storagev1alpha1.VolumeAttributesClass)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1alpha1().VolumeAttributesClasses()) }},
+	{"storage.k8s.io", "v1beta1", "csidrivers", (*storagev1beta1.CSIDriver)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1beta1().CSIDrivers()) }},
+	{"storage.k8s.io", "v1beta1", "csinodes", (*storagev1beta1.CSINode)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1beta1().CSINodes()) }},
+	{"storage.k8s.io", "v1beta1", "csistoragecapacities", (*storagev1beta1.CSIStorageCapacity)(nil), func(c set, ns string) lists { return adaptClient(c.StorageV1beta1().CSIStorageCapacities(ns)) }, nil},
+	{"storage.k8s.io", "v1beta1", "storageclasses", (*storagev1beta1.StorageClass)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1beta1().StorageClasses()) }},
+	{"storage.k8s.io", "v1beta1", "volumeattachments", (*storagev1beta1.VolumeAttachment)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1beta1().VolumeAttachments()) }},
+	{"storage.k8s.io", "v1beta1", "volumeattributesclasses", (*storagev1beta1.VolumeAttributesClass)(nil), nil, func(c set) lists { return adaptClient(c.StorageV1beta1().VolumeAttributesClasses()) }},
 }
 
 // Storagemigration returns the informers of group storagemigration by version.
@@ -412,6 +424,6 @@ func (f *sharedInformerFactory) Storagemigration() storagemigration.Interface {
 }
 
 var storagemigrationTypes = []builtIn{
-	{"storagemigration.k8s.io", "v1", "storageversionmigrations", (*storagemigrationv1.StorageVersionMigration)(nil), nil, func(c set) lists { return of(c.StoragemigrationV1().StorageVersionMigrations()) }},
-	{"storagemigration.k8s.io", "v1beta1", "storageversionmigrations", (*storagemigrationv1beta1.StorageVersionMigration)(nil), nil, func(c set) lists { return of(c.StoragemigrationV1beta1().StorageVersionMigrations()) }},
+	{"storagemigration.k8s.io", "v1", "storageversionmigrations", (*storagemigrationv1.StorageVersionMigration)(nil), nil, func(c set) lists { return adaptClient(c.StoragemigrationV1().StorageVersionMigrations()) }},
+	{"storagemigration.k8s.io", "v1beta1", "storageversionmigrations", (*storagemigrationv1beta1.StorageVersionMigration)(nil), nil, func(c set) lists { return adaptClient(c.StoragemigrationV1beta1().StorageVersionMigrations()) }},
 }

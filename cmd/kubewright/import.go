@@ -78,7 +78,7 @@ func (r *run) importTypes(types *generators.Import, from []string, typesOnly boo
 	}
 	// A check that finds outdated types ends here: the generated code depends on types that are not
 	// on the disk.
-	if err := r.settle(changes); err != nil {
+	if err := r.writeOrCheck(changes); err != nil {
 		return err
 	}
 	if !r.checks && r.verbose == 0 && r.speaks() { // write lists them with -v

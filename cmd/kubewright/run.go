@@ -76,7 +76,7 @@ func (r *run) generateFrom(cfg generators.Config) error {
 	if err != nil {
 		return err
 	}
-	return r.settle(changes)
+	return r.writeOrCheck(changes)
 }
 
 // plan records the results of planning, and prints the problems. The error is errReported if one of them
@@ -97,8 +97,8 @@ func (r *run) plan(changes *generators.Changes, problems generators.Problems,
 	return changes, err
 }
 
-// settle writes the changes. A check shows them instead, and fails if there are any.
-func (r *run) settle(changes *generators.Changes) error {
+// writeOrCheck writes the changes. A check shows them instead, and fails if there are any.
+func (r *run) writeOrCheck(changes *generators.Changes) error {
 	switch {
 	case !r.checks:
 		return r.write(changes)

@@ -40,7 +40,7 @@ func (c configuration) unchanged() (err error) {
 	defer recovered(&err)
 	for seed := range uint64(10) {
 		object := randomObject(c.object, seed)
-		config, err := c.of(object)
+		config, err := c.fromObject(object)
 		if err != nil {
 			return err
 		}
@@ -51,8 +51,8 @@ func (c configuration) unchanged() (err error) {
 	return nil
 }
 
-// of returns the configuration with the JSON of an object.
-func (c configuration) of(object any) (any, error) {
+// fromObject returns the configuration with the JSON of an object.
+func (c configuration) fromObject(object any) (any, error) {
 	config := reflect.New(c.config).Interface()
 	return config, convert(object, config)
 }

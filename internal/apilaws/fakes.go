@@ -179,7 +179,7 @@ func (c client) applies(of configuration) (err error) {
 		return nil
 	}
 	object := c.new(3)
-	config, err := of.of(object)
+	config, err := of.fromObject(object)
 	if err != nil {
 		return err
 	}

@@ -258,9 +258,9 @@ var %[3]s = []builtIn{
 // write writes a line of the table.
 func (r resource) write(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\t{%q, %q, %q, (*%s.%s)(nil), ", r.apiGroup, path.Base(r.api), r.name, r.alias(), r.kind)
-	client := "nil, func(c set) lists { return of(c.%s%s().%s()) }},\n"
+	client := "nil, func(c set) lists { return adaptClient(c.%s%s().%s()) }},\n"
 	if r.namespaced {
-		client = "func(c set, ns string) lists { return of(c.%s%s().%s(ns)) }, nil},\n"
+		client = "func(c set, ns string) lists { return adaptClient(c.%s%s().%s(ns)) }, nil},\n"
 	}
 	fmt.Fprintf(b, client, r.group, r.version, r.plural)
 }

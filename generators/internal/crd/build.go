@@ -95,7 +95,7 @@ func (o Options) build(kinds []*Types, problems *marker.Reporter) {
 	}
 	names := newNameSet(registration...)
 	for name := range taken {
-		names.take(name)
+		names.markTaken(name)
 	}
 	for _, t := range kinds {
 		for _, name := range []string{t.Kind, t.Kind + "List"} {
@@ -103,10 +103,10 @@ func (o Options) build(kinds []*Types, problems *marker.Reporter) {
 				problems.Errorf(t.Definition.Pos, "%s, a type of %s/%s, is declared in %s, too; remove one of them,"+
 					" or import all definitions of the group in one run", name, t.Group, t.Name, at)
 			}
-			names.take(name)
+			names.markTaken(name)
 		}
 		for _, name := range configNames(t.Kind) {
-			names.take(name)
+			names.markTaken(name)
 		}
 	}
 	for _, t := range kinds {
@@ -245,7 +245,7 @@ func (b *builder) object(s *Schema, property, name, path string) string {
 	}
 	at := len(b.Decls)
 	name = b.names.add(name)
-	b.names.take(configName(name))
+	b.names.markTaken(configName(name))
 	b.Decls = append(b.Decls, Decl{}) // before those of its fields
 	decl := Decl{Name: name, Doc: typeDoc(b.about(s, name, path), s)}
 	fields := fieldNames{newNameSet(copyMethods...)}.addAll(s.Properties)

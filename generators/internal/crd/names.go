@@ -69,13 +69,13 @@ type nameSet map[string]int
 func newNameSet(taken ...string) nameSet {
 	set := nameSet{}
 	for _, name := range taken {
-		set.take(name)
+		set.markTaken(name)
 	}
 	return set
 }
 
-// take marks a name as taken.
-func (set nameSet) take(name string) { set[name] = max(set[name], 2) }
+// markTaken marks a name as taken.
+func (set nameSet) markTaken(name string) { set[name] = max(set[name], 2) }
 
 // add returns the name, with a number if it is taken.
 func (set nameSet) add(name string) string {
@@ -84,7 +84,7 @@ func (set nameSet) add(name string) string {
 		unique = name + strconv.Itoa(set[name])
 		set[name]++
 	}
-	set.take(unique)
+	set.markTaken(unique)
 	return unique
 }
 
@@ -101,7 +101,7 @@ func (set fieldNames) addAll(properties []Property) map[string]string {
 	})
 	for _, p := range byLength {
 		name := set.add(goName(p.Name, "Field"))
-		set.take("With" + name)
+		set.markTaken("With" + name)
 		names[p.Name] = name
 	}
 	return names

@@ -104,7 +104,7 @@ func (c *copyPlanner) structOf(s *shape) *Copy {
 			c.pos = f.pos
 		}
 		problems := len(c.Problems)
-		elem, needed := c.field(c.of(s.at, f.expr))
+		elem, needed := c.field(c.shapeOf(s.at, f.expr))
 		if needed && f.name != "_" && s.at.pkg != c.root && !token.IsExported(f.name) &&
 			len(c.Problems) == problems {
 			c.pos = pos
@@ -292,7 +292,7 @@ func (c *copyPlanner) interfaceHas(s *shape, method string, hops int) bool {
 				return true
 			}
 		}
-		if len(m.Names) == 0 && c.interfaceHas(c.of(s.at, m.Type), method, hops+1) {
+		if len(m.Names) == 0 && c.interfaceHas(c.shapeOf(s.at, m.Type), method, hops+1) {
 			return true
 		}
 	}

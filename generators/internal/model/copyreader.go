@@ -151,7 +151,7 @@ func (r *copyReader) typeTagsOf(f *file, visit func(string, []marker.Tag)) {
 		}
 		for _, spec := range gen.Specs {
 			name := spec.(*ast.TypeSpec).Name
-			closest, second := index.of(name.Pos())
+			closest, second := index.forDeclaration(name.Pos())
 			if closest != nil && mentions(closest, words...) || second != nil && mentions(second, words...) {
 				visit(name.Name, marker.ScanPackage(r.fset, second, closest))
 			}

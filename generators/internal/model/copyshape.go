@@ -35,7 +35,7 @@ type shape struct {
 	name TypeName
 	args []*shape // of a generic type
 	// at is where expr, the underlying type, is written.
-	at   place
+	at   exprScope
 	expr ast.Expr
 	// basic is the name of the predeclared type behind a number, a string or a boolean.
 	basic string
@@ -50,8 +50,8 @@ type shape struct {
 	unimported string
 }
 
-// place is where a type expression is written, with the arguments of its type parameters.
-type place struct {
+// exprScope is where a type expression is written, with the arguments of its type parameters.
+type exprScope struct {
 	pkg  *source
 	file *file
 	args map[string]*shape
@@ -133,12 +133,12 @@ func (r *shapes) keep(src *source) {
 	}
 }
 
-// of returns the shape of a type expression.
-func (r *shapes) of(at place, expr ast.Expr) *shape {
+// shapeOf returns the shape of a type expression.
+func (r *shapes) shapeOf(at exprScope, expr ast.Expr) *shape {
 	literal := func(form copyForm) *shape { return &shape{form: form, at: at, expr: expr} }
 	switch e := expr.(type) {
 	case *ast.ParenExpr:
-		return r.of(at, e.X)
+		return r.shapeOf(at, e.X)
 	case *ast.StarExpr:
 		return literal(pointerForm)
 	case *ast.MapType:
@@ -185,7 +185,7 @@ func (r *shapes) of(at place, expr ast.Expr) *shape {
 }
 
 // ident returns the shape of a name without a package.
-func (r *shapes) ident(at place, e *ast.Ident) *shape {
+func (r *shapes) ident(at exprScope, e *ast.Ident) *shape {
 	if arg := at.args[e.Name]; arg != nil {
 		return arg
 	}
@@ -207,7 +207,7 @@ func (r *shapes) ident(at place, e *ast.Ident) *shape {
 }
 
 // generic returns the shape of a generic type with arguments.
-func (r *shapes) generic(at place, typ ast.Expr, args ...ast.Expr) *shape {
+func (r *shapes) generic(at exprScope, typ ast.Expr, args ...ast.Expr) *shape {
 	var shapes []*shape
 	r.nesting++
 	defer func() { r.nesting-- }()
@@ -215,7 +215,7 @@ func (r *shapes) generic(at place, typ ast.Expr, args ...ast.Expr) *shape {
 		return &shape{form: unsupportedForm, at: at, expr: typ}
 	}
 	for _, arg := range args {
-		shapes = append(shapes, r.of(at, arg))
+		shapes = append(shapes, r.shapeOf(at, arg))
 	}
 	switch e := typ.(type) {
 	case *ast.Ident:
@@ -252,12 +252,12 @@ func (r *shapes) declared(src *source, name string, args []*shape) *shape {
 	if decl == nil {
 		return &shape{name: full}
 	}
-	at := place{src, decl.file, parameters(decl, args)}
+	at := exprScope{src, decl.file, parameters(decl, args)}
 	s := &shape{name: full, args: args}
 	if args == nil {
 		r.named[full] = s // before the underlying type, which may refer to this one
 	}
-	u := r.of(at, decl.spec.Type)
+	u := r.shapeOf(at, decl.spec.Type)
 	if decl.spec.Assign.IsValid() {
 		if args == nil {
 			r.named[full] = u
@@ -320,17 +320,17 @@ func (r *shapes) methodsOf(src *source, name string) copyMethods {
 func (r *shapes) elem(s *shape) *shape {
 	switch e := s.expr.(type) {
 	case *ast.StarExpr:
-		return r.of(s.at, e.X)
+		return r.shapeOf(s.at, e.X)
 	case *ast.MapType:
-		return r.of(s.at, e.Value)
+		return r.shapeOf(s.at, e.Value)
 	case *ast.ArrayType:
-		return r.of(s.at, e.Elt)
+		return r.shapeOf(s.at, e.Elt)
 	}
 	return &shape{}
 }
 
 // key returns the shape of the keys of a map.
-func (r *shapes) key(s *shape) *shape { return r.of(s.at, s.expr.(*ast.MapType).Key) }
+func (r *shapes) key(s *shape) *shape { return r.shapeOf(s.at, s.expr.(*ast.MapType).Key) }
 
 // shapeField is a field of a struct.
 type shapeField struct {
@@ -394,7 +394,7 @@ func (r *shapes) assigns(s *shape, arrays bool) bool {
 		return false
 	}
 	return !slices.ContainsFunc(fields,
-		func(f shapeField) bool { return !r.assigns(r.of(s.at, f.expr), arrays) })
+		func(f shapeField) bool { return !r.assigns(r.shapeOf(s.at, f.expr), arrays) })
 }
 
 // refers reports whether the syntax of a type alone shows that assigns is false for it.

@@ -53,8 +53,8 @@ func newDefaultsBuilder(s *session) *defaultsBuilder {
 		indexes: map[*file]comments{}, building: map[TypeName]bool{}, none: map[TypeName]bool{}}
 }
 
-// begin starts the functions of a package.
-func (b *defaultsBuilder) begin(path string) { b.path, b.made = path, map[TypeName]bool{} }
+// beginPackage starts the functions of a package.
+func (b *defaultsBuilder) beginPackage(path string) { b.path, b.made = path, map[TypeName]bool{} }
 
 // index returns the comments of a file, cached.
 func (b *defaultsBuilder) index(f *file) comments {
@@ -182,8 +182,8 @@ func (b *defaultsBuilder) fields(node *DefaultNode, s *shape) {
 		if s.name.Name != "" {
 			b.what = fmt.Sprintf("field %s of type %s", f.name, s.name.Name)
 		}
-		t := b.of(s.at, f.expr)
-		closest, _ := b.index(s.at.file).of(f.pos)
+		t := b.shapeOf(s.at, f.expr)
+		closest, _ := b.index(s.at.file).forDeclaration(f.pos)
 		child := b.build(t, false, false)
 		owner := s.name.Path
 		if child != nil { // where upstream looks for a constant without a package
@@ -262,6 +262,6 @@ func (b *defaultsBuilder) comment(s *shape) *ast.CommentGroup {
 	if decl == nil {
 		return nil
 	}
-	closest, _ := b.index(decl.file).of(decl.spec.Name.Pos())
+	closest, _ := b.index(decl.file).forDeclaration(decl.spec.Name.Pos())
 	return closest
 }

@@ -160,16 +160,16 @@ func (r *defaultsReader) addFunctions(src *source) {
 		return strings.Compare(a.decl.Name.Name, b.decl.Name.Name)
 	})
 	for _, fn := range found {
-		r.addFunction(place{src, fn.file, nil}, fn.decl)
+		r.addFunction(exprScope{src, fn.file, nil}, fn.decl)
 	}
 }
 
 // addFunction adds a function if it takes a pointer to the type in its name, and returns nothing.
-func (r *defaultsReader) addFunction(at place, fn *ast.FuncDecl) {
+func (r *defaultsReader) addFunction(at exprScope, fn *ast.FuncDecl) {
 	if fn.Type.Params.NumFields() != 1 || fn.Type.Results.NumFields() != 0 {
 		return
 	}
-	pointer := r.of(at, fn.Type.Params.List[0].Type)
+	pointer := r.shapeOf(at, fn.Type.Params.List[0].Type)
 	if pointer.form != pointerForm {
 		return
 	}
@@ -199,7 +199,7 @@ func (r *defaultsReader) addFunction(at place, fn *ast.FuncDecl) {
 	switch full.Name {
 	case setDefaults + t.name.Name:
 		set(&known.base)
-		closest, _ := r.index(at.file).of(fn.Name.Pos())
+		closest, _ := r.index(at.file).forDeclaration(fn.Name.Pos())
 		known.covers = says(r.tagValues(closest), "covers")
 	case setObjectDefaults + t.name.Name:
 		set(&known.object)
@@ -238,7 +238,7 @@ func (r *defaultsReader) readPackage(in defaultsInput) *DefaultsPackage {
 			return nil
 		}
 	}
-	r.begin(in.src.path)
+	r.beginPackage(in.src.path)
 	wanted := r.wanted(in)
 	// A type gets a function if there is something to do, which may be to call the function of
 	// another type.
@@ -273,7 +273,7 @@ func (r *defaultsReader) wanted(in defaultsInput) []*shape {
 		if known := r.functions[s.name]; known != nil && known.object.Name != "" {
 			continue
 		}
-		closest, second := r.index(decl.file).of(decl.spec.Name.Pos())
+		closest, second := r.index(decl.file).forDeclaration(decl.spec.Name.Pos())
 		for _, v := range r.tagValues(closest) {
 			r.Warnf(v.Pos, "+%s has no effect directly above a type; put a blank line between the two",
 				marker.DefaultsTag)

@@ -23,7 +23,7 @@ func (g *grouper) group(api *API, packages []*candidate) {
 		if !g.cfg.wants(p) {
 			continue
 		}
-		element, version, ok := g.place(p)
+		element, version, ok := g.groupAndVersion(p)
 		if !ok {
 			continue
 		}
@@ -42,10 +42,10 @@ func (g *grouper) group(api *API, packages []*candidate) {
 	slices.SortStableFunc(api.Groups, func(a, b *Group) int { return strings.Compare(a.element, b.element) })
 }
 
-// place returns the path element that names the group, and the version: those of the
+// groupAndVersion returns the path element that names the group, and the version: those of the
 // flag, or the last two elements of the import path. Hub types have no version, and the
 // last element names their group. ok is false if the path is too short.
-func (g *grouper) place(p *candidate) (element, version string, ok bool) {
+func (g *grouper) groupAndVersion(p *candidate) (element, version string, ok bool) {
 	// The first kind decides whether the types are internal. Upstream uses a random one
 	// (objectMetaForPackage ranges over a map), so packages that mix the two are broken
 	// there as well.

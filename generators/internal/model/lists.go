@@ -33,10 +33,10 @@ func (s *session) checkMerging(p *candidate) {
 			case *ast.FuncDecl:
 				return false
 			case *ast.TypeSpec:
-				closest, second := index.of(n.Name.Pos())
+				closest, second := index.forDeclaration(n.Name.Pos())
 				s.checkMarkers(p.src, f, n.Type, second, closest)
 			case *ast.Field:
-				closest, _ := index.of(n.Pos())
+				closest, _ := index.forDeclaration(n.Pos())
 				s.checkMarkers(p.src, f, n.Type, closest)
 			}
 			return true

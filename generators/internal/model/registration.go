@@ -40,7 +40,7 @@ func (s *session) checkRegisteredTypes(p *candidate) {
 		}
 	}
 	// Without an example of a call the advice would be guesswork.
-	at, how := found.place()
+	at, how := found.whereToRegister()
 	if at == nil || found.unclear {
 		return
 	}
@@ -65,9 +65,9 @@ func (s *session) checkRegisteredTypes(p *candidate) {
 	}
 }
 
-// place returns the call that shows where to register a type, and the words that precede
+// whereToRegister returns the call that shows where to register a type, and the words that precede
 // its position in the message. It returns nil if other code may register all types.
-func (r *registrations) place() (call ast.Node, how string) {
+func (r *registrations) whereToRegister() (call ast.Node, how string) {
 	switch {
 	case r.first != nil:
 		return r.first, "as in"

@@ -30,8 +30,8 @@ func newComments(fset *token.FileSet, f *ast.File) comments {
 	return c
 }
 
-// of returns the two comments of the declaration whose name is at pos. Each may be nil.
-func (c comments) of(pos token.Pos) (closest, second *ast.CommentGroup) {
+// forDeclaration returns the two comments of the declaration whose name is at pos. Each may be nil.
+func (c comments) forDeclaration(pos token.Pos) (closest, second *ast.CommentGroup) {
 	line := c.tokens.Line(pos)
 	closest = c.ending[line-1]
 	if closest != nil {
@@ -100,7 +100,7 @@ func ownedTags(fset *token.FileSet, f *ast.File, visit func(*ast.CommentGroup)) 
 		}
 		for _, spec := range gen.Specs {
 			name := spec.(*ast.TypeSpec).Name
-			closest, second := index.of(name.Pos())
+			closest, second := index.forDeclaration(name.Pos())
 			visit(closest)
 			visit(second)
 			if found := marker.Scan(fset, second, closest); len(found) > 0 {

@@ -138,7 +138,7 @@ func (r *typeReader) describe(name TypeName) *Type {
 	}
 	p, f := decl.pkg, decl.file
 	index := r.index(f)
-	closest, second := index.of(decl.spec.Name.Pos())
+	closest, second := index.forDeclaration(decl.spec.Name.Pos())
 	t.Pos = r.fset.Position(decl.spec.Name.Pos())
 	// The order of gengo's callers. It decides which of two markers is the first.
 	t.Lines = append(commentLines(second), commentLines(closest)...)
@@ -191,7 +191,7 @@ func (r *typeReader) describe(name TypeName) *Type {
 
 // placed returns a field with its comment and position.
 func (r *typeReader) placed(p *source, f Field, index comments, at ast.Node) *Field {
-	closest, _ := index.of(at.Pos())
+	closest, _ := index.forDeclaration(at.Pos())
 	f.Lines, f.Pos = r.withDefaults(p, commentLines(closest)), r.fset.Position(at.Pos())
 	return &f
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// checkPlaces returns an error for the first path at which no file may be: there is something else than a
+// checkPaths returns an error for the first path at which no file may be: there is something else than a
 // file, or a link leads out of the folder that the path belongs to. Both may come with the repository, so
 // neither reading nor writing there is safe.
-func (s Set) checkPlaces(paths []string) error {
-	p := &places{abs: absolute(), roots: slices.Concat(s.Folders, s.Trees),
+func (s Set) checkPaths(paths []string) error {
+	p := &pathChecker{abs: absolute(), roots: slices.Concat(s.Folders, s.Trees),
 		opened: map[string]*os.Root{}, folders: map[string]folder{}}
 	defer p.close()
 	for _, path := range paths {
@@ -25,8 +25,9 @@ func (s Set) checkPlaces(paths []string) error {
 	return nil
 }
 
-// places caches the results for folders: an output has thousands of files in hundreds of them.
-type places struct {
+// pathChecker checks paths. It caches the results for folders: an output has thousands of files in hundreds
+// of them.
+type pathChecker struct {
 	abs     func(path string) string
 	roots   []string            // as in the Set
 	opened  map[string]*os.Root // by the path of the root; nil if there is nothing yet
@@ -42,7 +43,7 @@ type folder struct {
 	safe bool
 }
 
-func (p *places) close() {
+func (p *pathChecker) close() {
 	for _, root := range p.opened {
 		if root != nil {
 			root.Close()
@@ -51,7 +52,7 @@ func (p *places) close() {
 }
 
 // check returns an error if a file can't be at path.
-func (p *places) check(path string) error {
+func (p *pathChecker) check(path string) error {
 	name := filepath.Dir(path)
 	f, known := p.folders[name]
 	if !known {
@@ -72,7 +73,7 @@ func (p *places) check(path string) error {
 }
 
 // folder finds out about a folder of files.
-func (p *places) folder(name string) folder {
+func (p *pathChecker) folder(name string) folder {
 	f := folder{dir: p.rootOf(name)}
 	opened := false
 	if f.root, opened = p.opened[f.dir]; !opened {
@@ -98,7 +99,7 @@ func (p *places) folder(name string) folder {
 
 // rootOf returns the folder that the files of a folder must not leave: the outermost of the output folders
 // and trees that it is or is in, or the folder itself.
-func (p *places) rootOf(name string) string {
+func (p *pathChecker) rootOf(name string) string {
 	outermost, abs := "", p.abs(name)+string(filepath.Separator)
 	for _, root := range p.roots {
 		if strings.HasPrefix(abs, p.abs(root)+string(filepath.Separator)) &&

@@ -63,7 +63,7 @@ type Plan struct {
 // else changes the files.
 func (s Set) Compare() (*Plan, error) {
 	paths := slices.Sorted(maps.Keys(s.Files))
-	if err := s.checkPlaces(paths); err != nil {
+	if err := s.checkPaths(paths); err != nil {
 		return nil, err
 	}
 	olds := make([][]byte, len(paths))
