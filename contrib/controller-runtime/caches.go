@@ -109,7 +109,7 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		c.configure(i, gvr.GroupResource())
 		made := &identified{
 			SharedIndexInformer: i, all: &c.informers, overrides: &c.overrides,
-			of: of, names: names, form: formOf(obj), gvr: gvr,
+			cacheStarted: of, names: names, form: formOf(obj), gvr: gvr,
 		}
 		c.informers.add(made)
 		return made

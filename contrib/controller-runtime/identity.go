@@ -18,11 +18,11 @@ type identified struct {
 	toolscache.SharedIndexInformer
 	all       *informers
 	overrides *overrides
-	// of is the same for all informers of a cache.
-	of    *started
-	names *names
-	form  string
-	gvr   schema.GroupVersionResource
+	// cacheStarted is the same for all informers of a cache.
+	cacheStarted *started
+	names        *names
+	form         string
+	gvr          schema.GroupVersionResource
 }
 
 // Untyped returns the informer inside, for the functions of package informer.

@@ -57,7 +57,7 @@ func (all *informers) markRunning(i *identified) bool {
 	}
 	delete(all.idle, idle)
 	all.running[i] = struct{}{}
-	*i.of = true
+	*i.cacheStarted = true
 	return true
 }
 
@@ -77,7 +77,7 @@ func (all *informers) now() (list []toolscache.SharedInformer) {
 		}
 	}
 	for idle := range all.idle {
-		if i := idle.Value(); i != nil && !bool(*i.of) {
+		if i := idle.Value(); i != nil && !bool(*i.cacheStarted) {
 			list = append(list, i)
 		}
 	}

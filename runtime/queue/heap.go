@@ -56,7 +56,7 @@ func (h *heap) reset() {
 	h.nodes = h.nodes[:0]
 }
 
-// down puts n at i or below. It moves the least children up all the way to the bottom, and then looks
+// down puts n at i or below. It moves the smallest children up all the way to the bottom, and then looks
 // upwards for the place of n. That is quick because pop takes n from the bottom, where it usually belongs.
 func (h *heap) down(i int, n node) {
 	nodes, top := h.nodes, i
@@ -66,14 +66,14 @@ func (h *heap) down(i int, n node) {
 			break
 		}
 		family := nodes[child:min(child+4, len(nodes))]
-		least := 0
+		smallest := 0
 		for c := 1; c < len(family); c++ {
-			if family[c].before(family[least]) {
-				least = c
+			if family[c].before(family[smallest]) {
+				smallest = c
 			}
 		}
-		nodes[i] = family[least]
-		i = child + least
+		nodes[i] = family[smallest]
+		i = child + smallest
 	}
 	for i > top {
 		parent := (i - 1) / 4

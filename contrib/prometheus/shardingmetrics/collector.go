@@ -52,7 +52,7 @@ type Collector struct {
 type value struct {
 	*prometheus.Desc
 	kind prometheus.ValueType
-	of   func(sharding.Status) float64
+	read func(sharding.Status) float64
 }
 
 // New returns a collector of the metrics of a member of a group, for a registry:
@@ -64,15 +64,15 @@ func New(group string, member Member) *Collector {
 	c := &Collector{member: member, queues: map[string][]Queue{}}
 	const subsystem = "sharding"
 	labels := prometheus.Labels{"group": group, "member": member.Identity()}
-	add := func(kind prometheus.ValueType, name, help string, of func(sharding.Status) float64) {
+	add := func(kind prometheus.ValueType, name, help string, read func(sharding.Status) float64) {
 		desc := prometheus.NewDesc(prometheus.BuildFQName("", subsystem, name), help, nil, labels)
-		c.values = append(c.values, value{desc, kind, of})
+		c.values = append(c.values, value{desc, kind, read})
 	}
-	gauge := func(name, help string, of func(sharding.Status) int) {
-		add(prometheus.GaugeValue, name, help, func(s sharding.Status) float64 { return float64(of(s)) })
+	gauge := func(name, help string, read func(sharding.Status) int) {
+		add(prometheus.GaugeValue, name, help, func(s sharding.Status) float64 { return float64(read(s)) })
 	}
-	counter := func(name, help string, of func(sharding.Status) uint64) {
-		add(prometheus.CounterValue, name, help, func(s sharding.Status) float64 { return float64(of(s)) })
+	counter := func(name, help string, read func(sharding.Status) uint64) {
+		add(prometheus.CounterValue, name, help, func(s sharding.Status) float64 { return float64(read(s)) })
 	}
 	gauge("acting", "1 if the member may act on the ranges that it owns, 0 if it may not act at all",
 		func(s sharding.Status) int {
@@ -122,7 +122,7 @@ func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
 func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	status := c.member.Status()
 	for _, v := range c.values {
-		ch <- prometheus.MustNewConstMetric(v.Desc, v.kind, v.of(status))
+		ch <- prometheus.MustNewConstMetric(v.Desc, v.kind, v.read(status))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -35,7 +35,7 @@ func (r reader) FindByFields(selector fields.Selector, matchLabels labels.Select
 		err = self.list(namespace, matchLabels, func(int) {}, yield)
 		return list, err
 	}
-	rarest, least := 0, -1
+	rarest, fewest := 0, -1
 	for n, term := range terms {
 		count, ok := self.store.Count(store.FieldIndex(term.Field), term.Value)
 		if !ok {
@@ -45,8 +45,8 @@ func (r reader) FindByFields(selector fields.Selector, matchLabels labels.Select
 			return nil, fmt.Errorf("list by field %q: the selector can only require equality",
 				term.Field)
 		}
-		if least < 0 || count < least {
-			rarest, least = n, count
+		if fewest < 0 || count < fewest {
+			rarest, fewest = n, count
 		}
 	}
 	found, err := self.store.ByIndex(store.FieldIndex(terms[rarest].Field), terms[rarest].Value)

@@ -60,7 +60,7 @@ func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
 			}
 			to = unsafe.Add(to, f.offset)
 			if d.shareValues {
-				ok = d.share(f, to)
+				ok = d.decodeShared(f, to)
 			} else {
 				ok = d.value(f.plan, to)
 			}

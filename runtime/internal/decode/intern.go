@@ -93,8 +93,8 @@ func (t *stringTable) boxed(i uint32, j int) any {
 	return *box
 }
 
-// share returns an equal string of the table, or s.
-func (t *stringTable) share(s string) string {
+// intern returns an equal string of the table, or s.
+func (t *stringTable) intern(s string) string {
 	if len(s) == 0 || len(s) > longestShared {
 		return s
 	}
@@ -240,8 +240,8 @@ func (p *plan) isShared() bool {
 	return false
 }
 
-// share decodes the value of a field, or finds the value that an equal text was decoded into.
-func (d *jsonDecoder) share(f *field, at unsafe.Pointer) bool {
+// decodeShared decodes the value of a field, or finds the value that an equal text was decoded into.
+func (d *jsonDecoder) decodeShared(f *field, at unsafe.Pointer) bool {
 	if !f.plan.isShared() || d.depth > deepestShared || f.history.isHopeless() {
 		return d.value(f.plan, at)
 	}

@@ -13,7 +13,7 @@ func (d *jsonDecoder) normalize(p *plan, at unsafe.Pointer) {
 	switch p.op {
 	case opString:
 		if s := (*string)(at); !p.unique {
-			*s = d.strings.share(*s)
+			*s = d.strings.intern(*s)
 		}
 	case opStruct:
 		d.normalizeFields(p, at)
@@ -32,13 +32,13 @@ func (d *jsonDecoder) normalize(p *plan, at unsafe.Pointer) {
 	case opStrings:
 		s := *(*[]string)(at)
 		for i := range s {
-			s[i] = d.strings.share(s[i])
+			s[i] = d.strings.intern(s[i])
 		}
 	case opStringMap:
 		m := *(*map[string]string)(at)
 		for k, v := range m {
 			// Assigning to a key of a map of strings replaces the key, too.
-			m[d.strings.share(k)] = d.strings.share(v)
+			m[d.strings.intern(k)] = d.strings.intern(v)
 		}
 	case opMap:
 		d.normalizeMap(p, at)
@@ -55,7 +55,7 @@ func (d *jsonDecoder) normalizeMap(p *plan, at unsafe.Pointer) {
 	for entry := m.MapRange(); entry.Next(); {
 		elem.Set(entry.Value())
 		d.normalize(p.elem, elem.Addr().UnsafePointer())
-		key.SetString(d.strings.share(entry.Key().String()))
+		key.SetString(d.strings.intern(entry.Key().String()))
 		m.SetMapIndex(key, elem)
 	}
 }

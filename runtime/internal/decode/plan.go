@@ -230,7 +230,7 @@ type field struct {
 	drop bool
 	// next is the number of the field that followed last time.
 	next int32
-	// history decides whether values of the field are worth looking for, see share.
+	// history decides whether values of the field are worth looking for, see decodeShared.
 	history history
 }
 

@@ -187,7 +187,7 @@ func TestTableKeepsWhatRepeats(t *testing.T) {
 			}
 		}
 		for j := range 6 {
-			strs.share(fmt.Sprintf("%d of %d", j, i))
+			strs.intern(fmt.Sprintf("%d of %d", j, i))
 		}
 	}
 	// There are 60,000 look-ups; now and then many fall into one set.

@@ -181,7 +181,7 @@ func (d *jsonDecoder) untypedMember(name string, c *cut, is part) (any, bool) {
 		return d.untyped(c)
 	}
 	if d.shareValues {
-		return d.shareUntyped(name, c, is)
+		return d.decodeSharedUntyped(name, c, is)
 	}
 	return d.untypedContainer(c, is)
 }
@@ -194,8 +194,8 @@ func (d *jsonDecoder) untypedContainer(c *cut, is part) (any, bool) {
 	return d.untypedMap(c, is)
 }
 
-// shareUntyped is share for a member whose value is a map or a slice.
-func (d *jsonDecoder) shareUntyped(name string, c *cut, is part) (any, bool) {
+// decodeSharedUntyped is decodeShared for a member whose value is a map or a slice.
+func (d *jsonDecoder) decodeSharedUntyped(name string, c *cut, is part) (any, bool) {
 	h := d.historyOf(name)
 	if d.depth > deepestShared || h.isHopeless() {
 		return d.untypedContainer(c, is)

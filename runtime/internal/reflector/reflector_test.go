@@ -126,7 +126,7 @@ func TestHealthAfterSilence(t *testing.T) {
 	}{
 		{options{initialTimeout: time.Minute}, func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
 			errNoEndBookmark},
-		{options{silence: time.Minute}, listed, errSilent},
+		{options{silence: time.Minute}, listed, errIdle},
 	} {
 		(scenario{opts: test.opts, before: test.before, then: func(w *world) {
 			if h := w.ours.Health(); h.LastError != nil {

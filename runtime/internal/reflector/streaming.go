@@ -15,8 +15,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
-// silenceWarning is how long a watch-list may be silent before each warning.
-const silenceWarning = 10 * time.Second
+// idleWarningPeriod is how long a watch-list may be silent before each warning.
+const idleWarningPeriod = 10 * time.Second
 
 // errNoEndBookmark is the cause of giving up on a watch-list.
 var errNoEndBookmark = errors.New("no bookmark marked the end of the initial events in time")
@@ -122,7 +122,7 @@ func (l *watchList) read(ctx context.Context) (complete bool, err error) {
 	}
 	// If the list waited for others, its request was sent after that.
 	opened = latest(opened, l.health.read().Since)
-	warned := l.warnOfSilence(ctx, opened)
+	warned := l.warnWhenIdle(ctx, opened)
 	ended, err := l.follow(ctx, l.stream, opened, l.stage(ctx))
 	warned()
 	if err != nil || !ended {
@@ -177,14 +177,14 @@ func (l *watchList) stage(ctx context.Context) func(sources.Event) bool {
 	}
 }
 
-// warnOfSilence logs, until the function that it returns is called, when
+// warnWhenIdle logs, until the function that it returns is called, when
 // nothing has arrived for a while.
-func (l *watchList) warnOfSilence(ctx context.Context, opened time.Time) (stop func()) {
+func (l *watchList) warnWhenIdle(ctx context.Context, opened time.Time) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		ticker := time.NewTicker(silenceWarning)
+		ticker := time.NewTicker(idleWarningPeriod)
 		defer ticker.Stop()
 		for {
 			select {
@@ -197,7 +197,7 @@ func (l *watchList) warnOfSilence(ctx context.Context, opened time.Time) (stop f
 				continue // The list waits for others; the server isn't silent.
 			}
 			last := latest(opened, latest(health.Since, health.LastEvent))
-			if silent := time.Since(last); silent >= silenceWarning {
+			if silent := time.Since(last); silent >= idleWarningPeriod {
 				klog.FromContext(ctx).Info(
 					"Warning: awaiting required bookmark event for initial events stream",
 					"silentFor", silent, "openFor", time.Since(opened))

@@ -99,7 +99,7 @@ func (s watching) opened(
 	case err == nil:
 		return stream, nil
 	case idle.endedWatch():
-		return nil, s.silent(ctx, r, tried)
+		return nil, s.idleTimedOut(ctx, r, tried)
 	case r.sessionError() != nil:
 		return nil, s.endWith(ctx, r, r.sessionError())
 	case isWorthWaiting(err):
@@ -115,7 +115,7 @@ func (s watching) opened(
 // ended returns what follows a watch that was open.
 func (s watching) ended(ctx context.Context, r *round, tried attempt, idle *idleTimeout, err error) state {
 	if idle.endedWatch() {
-		return s.silent(ctx, r, tried)
+		return s.idleTimedOut(ctx, r, tried)
 	}
 	logger := klog.FromContext(ctx)
 	r.session.retry.After(err)
@@ -152,11 +152,11 @@ func (r *round) checkOrder(ctx context.Context, e sources.Event, before string) 
 	return true
 }
 
-// silent goes on with another watch.
-func (watching) silent(ctx context.Context, r *round, tried attempt) state {
+// idleTimedOut goes on with another watch.
+func (watching) idleTimedOut(ctx context.Context, r *round, tried attempt) state {
 	klog.FromContext(ctx).Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew",
 		"silentFor", r.opts.SilenceTimeout)
-	r.health.failed(errSilent)
+	r.health.failed(errIdle)
 	return r.watchAgain(ctx, tried)
 }
 
@@ -228,8 +228,8 @@ func (r *Reflector) apply(ctx context.Context, e sources.Event) {
 	}
 }
 
-// errSilent is the failure of a watch on which nothing arrived.
-var errSilent = errors.New("nothing arrived on the watch for too long, not even a bookmark")
+// errIdle is the failure of a watch on which nothing arrived.
+var errIdle = errors.New("nothing arrived on the watch for too long, not even a bookmark")
 
 // idleTimeout ends a watch on which nothing arrives for timeout. A nil idleTimeout never
 // ends it.

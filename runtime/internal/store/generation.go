@@ -33,9 +33,9 @@ func (g *generation[K]) find(key *K) (slot, tag uint32, ok bool) {
 	return g.table.buckets[at].slots[i], tag, ok
 }
 
-// place is where the object of a key is, or will be. If existed, old is that object. It
+// location is where the object of a key is, or will be. If existed, old is that object. It
 // is valid until the next write.
-type place struct {
+type location struct {
 	tag, slot  uint32
 	existed    bool
 	old        any
@@ -45,8 +45,8 @@ type place struct {
 	indexed bool
 }
 
-// locate finds the place of a key for a write.
-func (g *generation[K]) locate(key *K) (p place) {
+// locate finds the location of a key for a write.
+func (g *generation[K]) locate(key *K) (p location) {
 	if p.slot, p.tag, p.existed = g.find(key); p.existed {
 		p.old, p.oldVersion = g.pages.at(p.slot)
 		g.refs.prefetch(p.slot)
@@ -55,7 +55,7 @@ func (g *generation[K]) locate(key *K) (p place) {
 }
 
 // target is the slot that a put at p writes.
-func (g *generation[K]) target(p place) uint32 {
+func (g *generation[K]) target(p location) uint32 {
 	if p.existed {
 		return p.slot
 	}
@@ -74,7 +74,7 @@ func (g *generation[K]) indexed(slot uint32, values [][]string) bool {
 
 // put adds or replaces the object of a key that is located at p. values holds its
 // values for each index.
-func (g *generation[K]) put(p place, key K, object any, version string, values [][]string) {
+func (g *generation[K]) put(p location, key K, object any, version string, values [][]string) {
 	if !p.existed {
 		slot := g.pages.append(key, object, version)
 		g.table.add(p.tag)
