@@ -20,10 +20,10 @@ import (
 	"example.com/scratch/pkg/client/clientset/versioned"
 	"example.com/scratch/pkg/client/informers/externalversions"
 
-	"github.com/kubewright/kubewright/test/e2e/churn"
-	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 	"github.com/kubewright/kubewright/envtest/record"
 	"github.com/kubewright/kubewright/envtest/tcpproxy"
+	"github.com/kubewright/kubewright/test/e2e/churn"
+	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 )
 
 const namespace = "default"
