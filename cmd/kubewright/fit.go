@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+)
+
+const (
+	clientGoModule    = "k8s.io/client-go"
+	controllerRuntime = "sigs.k8s.io/controller-runtime"
+	// controllerRuntimeVersion is the first release of controller-runtime for the minor of clientGo.
+	controllerRuntimeVersion = "v0.25.0"
+)
+
+// currentGoMod returns the path of the go.mod of the current module, "" if there is none.
+func currentGoMod(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	file := strings.TrimSpace(string(out))
+	if file == os.DevNull {
+		return "", nil
+	}
+	return file, nil
+}
+
+// fitOf says which client-go the module with a go.mod requires, and which modules to raise. It is "" if the
+// module doesn't require client-go, or is kubewright.
+//
+// The modules of Kubernetes are released together, so all that have the minor version of client-go are raised
+// with it: go mod tidy would raise only those that kubewright requires, and the others wouldn't compile.
+func fitOf(file string, text []byte) (string, error) {
+	mod, err := modfile.Parse(file, text, nil)
+	if err != nil {
+		return "", err
+	}
+	required := requirement(mod, clientGoModule)
+	if required == "" {
+		return "", nil
+	}
+	fit := fmt.Sprintf("%s requires %s %s\n", mod.Module.Mod.Path, clientGoModule, required)
+	switch semver.Compare(semver.MajorMinor(required), semver.MajorMinor(clientGo)) {
+	case 0:
+		return fit, nil
+	case 1:
+		return fit + "it is newer than this kubewright is for: use the kubewright of that minor version\n", nil
+	}
+	raise := []string{"go get"}
+	for _, r := range mod.Require {
+		path, version := r.Mod.Path, r.Mod.Version
+		switch {
+		case strings.HasPrefix(path, "k8s.io/") && semver.MajorMinor(version) == semver.MajorMinor(required):
+			raise = append(raise, path+"@"+clientGo)
+		case path == controllerRuntime && semver.Compare(version, controllerRuntimeVersion) < 0:
+			raise = append(raise, path+"@"+semver.MajorMinor(controllerRuntimeVersion))
+		}
+	}
+	return fit + "raise all modules of Kubernetes together, then run go mod tidy:\n    " +
+		strings.Join(raise, " \\\n        ") + "\n", nil
+}
+
+// requirement returns the version of a module that a go.mod requires, "" if it doesn't.
+func requirement(mod *modfile.File, path string) string {
+	for _, r := range mod.Require {
+		if r.Mod.Path == path {
+			return r.Mod.Version
+		}
+	}
+	return ""
+}

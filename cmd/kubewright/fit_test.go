@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestClientGo checks that the constant is the version in go.mod.
+func TestClientGo(t *testing.T) {
+	text, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "\t"+clientGoModule+" "+clientGo+"\n") {
+		t.Errorf("go.mod doesn't require %s %s", clientGoModule, clientGo)
+	}
+}
+
+// TestFit checks what is said about a module, by its requirements.
+func TestFit(t *testing.T) {
+	for name, test := range map[string]struct{ require, want string }{
+		"no client-go": {"k8s.io/klog/v2 v2.140.0", ""},
+		"the same":     {"k8s.io/client-go v0.37.0", "example.com/x requires k8s.io/client-go v0.37.0\n"},
+		"a newer one": {"k8s.io/client-go v0.38.0-alpha.2", "example.com/x requires k8s.io/client-go v0.38.0-alpha.2\n" +
+			"it is newer than this kubewright is for: use the kubewright of that minor version\n"},
+		"older ones": {"k8s.io/api v0.36.1\nk8s.io/client-go v0.36.4\nk8s.io/apiserver v0.36.4 // indirect\n" +
+			"k8s.io/klog/v2 v2.140.0\nk8s.io/utils v0.0.0-20260626114624-be93311217bd\n" +
+			"sigs.k8s.io/controller-runtime v0.24.1",
+			"example.com/x requires k8s.io/client-go v0.36.4\n" +
+				"raise all modules of Kubernetes together, then run go mod tidy:\n" +
+				"    go get \\\n        k8s.io/api@v0.37.2 \\\n        k8s.io/client-go@v0.37.2 \\\n" +
+				"        k8s.io/apiserver@v0.37.2 \\\n        sigs.k8s.io/controller-runtime@v0.25\n"},
+	} {
+		got, err := fitOf("go.mod", []byte("module example.com/x\n\nrequire (\n"+test.require+"\n)\n"))
+		if err != nil || got != test.want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, test.want)
+		}
+	}
+	if _, err := fitOf("go.mod", []byte("module")); err == nil {
+		t.Error("a broken go.mod is accepted")
+	}
+}
