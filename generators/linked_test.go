@@ -16,7 +16,7 @@ func TestLinkedPackages(t *testing.T) {
 	fat := regexp.MustCompile(`^k8s\.io/client-go/(discovery|kubernetes|applyconfigurations)|managedfields|` +
 		`structured-merge-diff/v\d+/(typed|merge|schema)|kube-openapi/pkg/(schemaconv|util/proto|handler)|` +
 		`^k8s\.io/api/`)
-	unused := regexp.MustCompile(`/kubewright/runtime/(factory/namespaces|view)$`)
+	unused := regexp.MustCompile(`/kubewright/runtime/(factory/namespaces|gen/view)$`)
 	for name, c := range map[string]struct {
 		flags     []string
 		forbidden []*regexp.Regexp

@@ -12,18 +12,19 @@ import (
 // makes it. All methods are safe for concurrent use; those that Queue doesn't define are the inner queue's.
 type Queue[T comparable] struct {
 	workqueue.TypedRateLimitingInterface[T]
-	owns    func(T) bool
+	accepts func(T) bool
 	dropped atomic.Uint64
 }
 
-// NewQueue returns a queue that adds an item to inner, and later hands it to a worker, only if owns returns
-// true at that moment. It drops and counts other items. Nobody else may call Get of inner. owns must be quick
-// and safe for concurrent use; it must not call the queue.
+// NewQueue returns a queue that adds an item to inner, and later hands it to a worker, only if accepts
+// returns true at that moment. It drops and counts other items. Nobody else may call Get of inner. accepts
+// must be quick and safe for concurrent use; it must not call the queue. Let it call [Member.Accepts], not
+// [Member.Owns], which is false while the member's Lease has lapsed.
 //
 // Dropped items aren't remembered: a replica that becomes the owner of an item must add it, as informers do
 // with the objects of ranges that are added to them.
-func NewQueue[T comparable](inner workqueue.TypedRateLimitingInterface[T], owns func(T) bool) *Queue[T] {
-	return &Queue[T]{TypedRateLimitingInterface: inner, owns: owns}
+func NewQueue[T comparable](inner workqueue.TypedRateLimitingInterface[T], accepts func(T) bool) *Queue[T] {
+	return &Queue[T]{TypedRateLimitingInterface: inner, accepts: accepts}
 }
 
 // Dropped returns how many items were dropped instead of being added or handed out.
@@ -32,7 +33,7 @@ func (q *Queue[T]) Dropped() uint64 { return q.dropped.Load() }
 // Accepts reports whether an item is owned now, and counts it as dropped if it isn't. It is for queues built
 // on this one that have further methods to add or hand out items, such as controller-runtime's.
 func (q *Queue[T]) Accepts(item T) bool {
-	if q.owns(item) {
+	if q.accepts(item) {
 		return true
 	}
 	q.dropped.Add(1)

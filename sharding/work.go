@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/kubewright/kubewright/runtime/shard"
 	"slices"
+
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // ErrNotOwned is the error of work, or of a write, on a hash that the member doesn't own or may no longer act

@@ -89,7 +89,7 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 			return nil, fmt.Errorf("make a RESTMapper: %w", err)
 		}
 	}
-	of, names, mapper := new(started), newNames(config.Host), opts.Mapper
+	cacheStarted, names, mapper := new(started), newNames(config.Host), opts.Mapper
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
 	) toolscache.SharedIndexInformer {
@@ -109,7 +109,7 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		c.configure(i, gvr.GroupResource())
 		made := &identified{
 			SharedIndexInformer: i, all: &c.informers, overrides: &c.overrides,
-			cacheStarted: of, names: names, form: formOf(obj), gvr: gvr,
+			cacheStarted: cacheStarted, names: names, form: formOf(obj), gvr: gvr,
 		}
 		c.informers.add(made)
 		return made

@@ -1,5 +1,5 @@
-// Package kwctrl runs controller-runtime on the runtime of kubewright. New gives the caches of a manager
-// informers that read lists and watches as streams:
+// Package kwctrl runs controller-runtime on the runtime of kubewright. NewCaches makes caches whose
+// informers read lists and watches as streams:
 //
 //	ctrl.NewManager(config, ctrl.Options{NewCache: kwctrl.NewCaches(kwctrl.Options{}).NewCache})
 //
@@ -9,5 +9,5 @@
 //
 // Package kwsharding divides the objects of a controller among its replicas, see docs/sharding.md.
 //
-// It is a module of its own, so that only its users depend on controller-runtime.
+// Both packages are in a module of their own, so that only their users depend on controller-runtime.
 package kwctrl

@@ -21,16 +21,20 @@ func GetAs[R runtime.Object](
 	return gen.GetAs[R](ctx, c, name, subresource, opts)
 }
 
-// CreateAs posts in to a subresource of the object with that name, as eviction is of a Pod.
+// CreateAs posts obj to a subresource of the object with that name, as eviction is of a Pod. If subresource
+// is empty, it creates obj, and ignores name.
 func CreateAs[R runtime.Object](
-	ctx context.Context, c gen.Requester, name, subresource string, in runtime.Object, opts metav1.CreateOptions,
+	ctx context.Context, c gen.Requester, name, subresource string, obj runtime.Object,
+	opts metav1.CreateOptions,
 ) (R, error) {
-	return gen.CreateAs[R](ctx, c, name, subresource, in, opts)
+	return gen.CreateAs[R](ctx, c, name, subresource, obj, opts)
 }
 
-// UpdateAs replaces a subresource of the object with that name, or the object if subresource is empty, by in.
+// UpdateAs replaces a subresource of the object with that name, or the object if subresource is empty, by
+// obj.
 func UpdateAs[R runtime.Object](
-	ctx context.Context, c gen.Requester, name, subresource string, in runtime.Object, opts metav1.UpdateOptions,
+	ctx context.Context, c gen.Requester, name, subresource string, obj runtime.Object,
+	opts metav1.UpdateOptions,
 ) (R, error) {
-	return gen.UpdateAs[R](ctx, c, name, subresource, in, opts)
+	return gen.UpdateAs[R](ctx, c, name, subresource, obj, opts)
 }

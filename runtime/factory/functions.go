@@ -35,7 +35,7 @@ func informersOf(f Interface) (informers, error) {
 	return ownerOf(f)
 }
 
-// Statuses returns the status of each informer of f, a generated factory, whether started
+// Statuses returns the status of each informer of f, whether started
 // or not, sorted by name. See [informer.StatusOf] for informers of other packages. It is
 // safe for concurrent use.
 func Statuses(f Interface) ([]informer.Status, error) {
@@ -53,7 +53,7 @@ func Statuses(f Interface) ([]informer.Status, error) {
 	return statuses, nil
 }
 
-// Retain adds one user of an informer of f, a generated factory. Each Retain needs a Release. It is safe for
+// Retain adds one user of an informer of f. Each Retain needs a Release. It is safe for
 // concurrent use.
 func Retain(f Interface, i cache.SharedInformer) error {
 	o, err := ownerOf(f)
@@ -63,7 +63,7 @@ func Retain(f Interface, i cache.SharedInformer) error {
 	return o.Retain(i)
 }
 
-// Release removes one user of an informer of f, a generated factory. When no user is left, or if there was
+// Release removes one user of an informer of f. When no user is left, or if there was
 // no Retain, it stops the informer and removes it from the factory. When requested again, the factory makes a
 // new informer for the type, which has no handlers and must be started. Listers of the old informer keep its
 // last state.

@@ -21,7 +21,7 @@ const startPatience = time.Second
 // errNotStarted is why a wait ends if informers are not started.
 var errNotStarted = errors.New("not all were started")
 
-// WaitForSync waits, without polling, until every informer that f, a generated factory, has made by the time
+// WaitForSync waits, without polling, until every informer that f has made by the time
 // of the call has synced. If ctx is done first, it returns an *[informer.NotSyncedError], which reports for
 // each informer that has not synced why, since when, and after how many attempts. WaitForSync is safe for
 // concurrent use.
@@ -55,7 +55,7 @@ func WaitForSyncOr(ctx context.Context, f Interface, giveUp func(*informer.SyncE
 	return informer.WaitForSyncOr(ctx, giveUp, informers...)
 }
 
-// HealthCheck returns a check of all informers that f, a generated factory, has made when the check runs; see
+// HealthCheck returns a check of all informers that f has made when the check runs; see
 // [informer.HealthCheck]. With options.Synced, an informer that was not started is unhealthy, so a program
 // that starts its informers only as the leader is not ready before it leads. Informers of other packages are
 // checked only if f has started them. The check is safe for concurrent use.

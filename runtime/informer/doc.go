@@ -10,9 +10,8 @@
 //
 // Once the object is stored, the store, listers and all handlers share it, and nobody may change it: copy it
 // first. Nothing prevents a change, unless the read-only views of generated listers are used. A changed
-// object is wrong for every reader, and the indexes don't follow the change. The damage lasts until the
-// object's next event: a relist in JSON keeps the stored object if its text is the same as in the previous
-// list.
+// object is wrong for every reader, and the indexes don't follow the change. The damage lasts until an
+// event replaces the object; a relist may keep it.
 // [Options] can sample objects to find code that changes them; KUBE_CACHE_MUTATION_DETECTOR=true checks all
 // that arrive from the server, for some minutes each.
 //

@@ -69,10 +69,12 @@ type Options struct {
 	// MutationSample makes the informer check one in MutationSample objects, for a few minutes each, for
 	// modifications, which are bugs, since the objects are shared. Zero checks none. 1000 is cheap enough for
 	// production. With KUBE_CACHE_MUTATION_DETECTOR=true, MutationSample and OnMutation have no effect: the
-	// informer checks all objects and panics at a modification, as with client-go.
+	// informer checks each object for two to four minutes after it arrives, and panics at a modification, as
+	// with client-go.
 	MutationSample int
-	// OnMutation is called once for each modified object, with the copy from before and the object, within
-	// ten seconds of the modification or, if the informer stops, after its handlers have returned. The default
+	// OnMutation is called once for each modified object that is being checked, with the copy from before and
+	// the object, within ten seconds of the modification or, if the informer stops, after its handlers have
+	// returned. The default
 	// reports an error to utilruntime, with the object's namespace and name and the fields that differ,
 	// without their values.
 	OnMutation func(original, modified runtime.Object)

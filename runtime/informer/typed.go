@@ -96,7 +96,8 @@ func (c Typed[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Ob
 
 // Events returns the changes of the cache, for a loop over them:
 //
-//	for event := range core.Events(ctx) {
+//	typed, _ := informer.Of[*v1.Bakery](i)
+//	for event := range typed.Events(ctx) {
 //		switch event.Type {
 //		...
 //		}

@@ -10,8 +10,8 @@ import (
 // ListByFields returns the objects that match matchLabels and whose fields have the values that selector
 // requires, in no particular order. Of a read-only lister it returns views.
 //
-//	onNode := fields.OneTermEqualSelector("spec.nodeName", node)
-//	pods, err := lister.ListByFields(podLister, onNode, labels.Everything())
+//	inTown := fields.OneTermEqualSelector("spec.town", town)
+//	bakeries, err := lister.ListByFields(bakeryLister, inTown, labels.Everything())
 //
 // Fields must have been declared with informer.IndexField, and selector can only require equality. The error
 // for a field that wasn't declared is a *[NoIndexError], whose text lists the declared fields. The cost

@@ -29,10 +29,12 @@ func WaitForVersion[T any](ctx context.Context, l interface {
 // namespace, only writes in that namespace count. It returns at once if nothing was written or everything has
 // arrived:
 //
-//	if err := lister.WaitForOwnWrites(ctx, podLister); err != nil {
+//	if err := lister.WaitForOwnWrites(ctx, bakeryLister); err != nil {
 //		return err
 //	}
-//	pods, err := podLister.Pods(namespace).List(selector) // sees our own writes
+//	bakeries, err := bakeryLister.Bakeries(namespace).List(selector) // sees our own writes
+//
+// Only listers that kubewright generated can wait: that of client-go's Pods can't.
 //
 // It doesn't wait for the informer's sync: before the sync, objects that others have written are missing.
 //

@@ -18,8 +18,8 @@ type shared = limits.Limiter
 // anyNumber of lists is more than a program has.
 const anyNumber = 1 << 16
 
-// NewLimiter returns a limiter for n lists at a time, or for any number if n is zero, which is of use with a
-// budget. It panics if n is negative.
+// NewLimiter returns a limiter for n lists at a time, or for any number if n is zero: use that with
+// WithBudget. It panics if n is negative.
 func NewLimiter(n int) *Limiter {
 	switch {
 	case n < 0:

@@ -1,12 +1,15 @@
-// Package listwatch has what programs tell clients and informers about the reading of lists and watches:
-// [Wrap] and [Streamed] make the responses to other clients than generated ones streams, which are decoded
-// while they arrive, [Limiter] bounds the memory of lists that are read, [Reading] reports how an informer
-// has read its lists and watches, and [DecodingError] what is wrong with a response.
+// Package listwatch configures how informers read lists and watches, and reports it. [Wrap] and [Streamed]
+// let them read the responses to clients that kubewright didn't generate as streams. [Limiter] bounds the
+// memory of lists that are read. [Reading] reports how an informer has read its lists and watches,
+// [DecodingError] what is wrong with a response.
 //
-// Informers stream if only a client is between the server and them. That is so for generated clients, for the
-// lister-watchers that [Streamed] returns, and for dynamic and metadata clients, if their HTTP client has the
-// transport of [Wrap]. Other lists are read in one piece; their items are copied out of the list, so that an
-// item that is kept doesn't keep all others in memory.
+// To stream means to decode a response while it arrives, be it a list or a watch. It has nothing to do with
+// WatchList, the list in form of a watch.
+//
+// Informers stream if only a client is between the server and them. That is so for generated clients, for
+// client-go's typed clients, for the lister-watchers that [Streamed] returns, and for dynamic and metadata
+// clients, if their HTTP client has the transport of [Wrap]. Other lists are read in one piece; their items
+// are copied out of the list, so that an item that is kept doesn't keep all others in memory.
 package listwatch
 
 import (

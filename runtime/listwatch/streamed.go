@@ -18,8 +18,8 @@ type StreamedListerWatcher struct {
 }
 
 // Streamed returns a lister-watcher like lw whose lists and watches are read as streams by informers of this
-// project: those of packages informer, cache and informers, and those that generated code makes. For all
-// other callers it behaves like lw.
+// project: those of runtime/cache, and of controller-runtime's caches with kwctrl. For all other
+// callers it behaves like lw.
 //
 // By calling it you declare that lw returns what the server sends: its functions, and the client that they
 // call, must not convert, default, filter or change objects, nor take a list from anywhere but the server.

@@ -4,11 +4,11 @@
 //
 // # From the server to a handler
 //
-//	listwatch ──> reflector ──> sink ──> deltafifo ──> writer ──> store
-//	(decoding)    (lists,       (transform,             │
-//	               watches)      key)                   └────> change log ──> handler, handler, ...
+//	clientsource ──> reflector ──> sink ──> deltafifo ──> writer ──> store
+//	(decoding)       (lists,       (transform,             │
+//	                  watches)      key)                   └────> change log ──> handler, handler, ...
 //
-// The reflector runs on a goroutine of its own. It reads each watch event, which listwatch decodes on that
+// The reflector runs on a goroutine of its own. It reads each watch event, which clientsource decodes on that
 // goroutine, and gives it to the sink, which transforms the object, computes its key and appends a delta to
 // the queue. Appending never blocks, so nothing behind the queue slows down reading from the server.
 //

@@ -56,8 +56,8 @@ const (
 
 func newMutationDetector(name string, options informer.Options) *mutationDetector {
 	if on, _ := strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR")); on {
-		klog.Background().Info("Warning: the mutation detector is on, every cached object is kept twice",
-			"type", name)
+		klog.Background().Info("Warning: the mutation detector is on: "+
+			"a second copy of each object is kept for two to four minutes", "type", name)
 		return &mutationDetector{name: name, every: 1, period: comparePeriod}
 	}
 	if options.MutationSample <= 0 {

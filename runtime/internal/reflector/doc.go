@@ -27,7 +27,7 @@
 //	└─────────────────────────────────────┘
 //
 // Streaming means a watch-list here: a list that is sent as the first events of a watch. For
-// how a response is decoded while it arrives, see package listwatch.
+// how a response is decoded while it arrives, see package clientsource.
 //
 // Every round of list and watch begins at start. The first return from streaming to
 // streaming is immediate, a second in a row waits. An expired version is the server's answer

@@ -17,8 +17,8 @@ import (
 	rest "k8s.io/client-go/rest"
 )
 
-// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
-// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
+// This line fails to compile if the version of github.com/kubewright/kubewright in go.mod doesn't fit this
+// generated code. Then generate again with that version.
 const _ = version.Generation2
 
 // Interface is implemented by [Clientset] and by the Clientset of package fake.
@@ -30,7 +30,7 @@ type Interface interface {
 	ShopV1beta1() shopv1beta1.ShopV1beta1Interface
 }
 
-// Clientset contains the clients of each API group version, which share one transport.
+// Clientset contains the clients of each API group version. They share one transport.
 // It is safe for concurrent use.
 type Clientset struct {
 	*discovery.DiscoveryClient
@@ -62,15 +62,15 @@ func (c *Clientset) Discovery() discovery.DiscoveryInterfaces {
 	return c.DiscoveryClient
 }
 
-// NewForConfig returns a Clientset that uses a new HTTP client from [rest.HTTPClientFor].
-// For the other fields of c see [NewForConfigAndClient].
+// NewForConfig is [NewForConfigAndClient] with a new HTTP client from [rest.HTTPClientFor].
 func NewForConfig(c *rest.Config) (*Clientset, error) {
 	return client.ForConfig(c, NewForConfigAndClient)
 }
 
 // NewForConfigAndClient returns a Clientset that sends requests through httpClient. It ignores the
 // transport settings of c, and doesn't modify c. If c sets RateLimiter, or QPS and Burst, all clients
-// share one rate limiter. It returns an error if c sets QPS without Burst.
+// share one rate limiter, otherwise each group version has one with client-go's defaults. It returns an
+// error if c sets QPS without Burst.
 func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset, error) {
 	config, err := client.WithRateLimiter(c)
 	if err != nil {

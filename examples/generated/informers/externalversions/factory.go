@@ -22,14 +22,15 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
-// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
+// This line fails to compile if the version of github.com/kubewright/kubewright in go.mod doesn't fit this
+// generated code. Then generate again with that version.
 const _ = version.Generation2
 
 // SharedInformerOption configures a [SharedInformerFactory].
 type SharedInformerOption func(*sharedInformerFactory) *sharedInformerFactory
 
-// handle lets the functions of package runtime/factory access this factory.
+// handle is embedded so that the functions of github.com/kubewright/kubewright/runtime/factory can access
+// this factory.
 type handle = factory.Handle
 
 // sharedInformerFactory implements SharedInformerFactory.
@@ -57,7 +58,7 @@ func WithTweakListOptions(tweakListOptions internalinterfaces.TweakListOptionsFu
 	}
 }
 
-// WithNamespace limits the informers to the objects in namespace.
+// WithNamespace limits the informers of namespaced kinds to the objects in namespace.
 func WithNamespace(namespace string) SharedInformerOption {
 	return func(f *sharedInformerFactory) *sharedInformerFactory {
 		f.namespace = namespace
@@ -73,7 +74,7 @@ func WithTransform(transform cache.TransformFunc) SharedInformerOption {
 	}
 }
 
-// WithInformerName sets the name that, with its resource, identifies each informer in metrics.
+// WithInformerName sets the name that, with an informer's resource, identifies the informer in metrics.
 // Create it with cache.NewInformerName.
 func WithInformerName(informerName *cache.InformerName) SharedInformerOption {
 	return func(f *sharedInformerFactory) *sharedInformerFactory {
@@ -151,17 +152,17 @@ func (f *sharedInformerFactory) InformerFor(
 
 // SharedInformerFactory creates and runs shared informers, one per type. Typical use:
 //
-//	factory := NewSharedInformerFactory(client, 0)
-//	defer factory.Shutdown()
-//	defer cancel() // cancels ctx; runs before Shutdown
-//	informer := factory.SomeGroup().V1().SomeKinds()
-//	handler, err := informer.TypedInformer().AddTypedEventHandler(...)
+//	ctx, cancel := context.WithCancel(context.Background())
+//	informers := NewSharedInformerFactory(client, 0)
+//	defer informers.Shutdown()
+//	defer cancel() // runs before Shutdown
+//	registration, err := informers.SomeGroup().V1().SomeKinds().TypedInformer().AddTypedEventHandler(handler)
 //	...
-//	factory.StartWithContext(ctx)
-//	if err := factory.WaitForCacheSyncWithContext(ctx).AsError(); err != nil {
-//		return err // not all caches have synced
+//	informers.StartWithContext(ctx)
+//	if err := factory.WaitForSync(ctx, informers); err != nil { // of kubewright/runtime/factory
+//		return err // which caches have not synced, and why
 //	}
-//	<-handler.HasSyncedChecker().Done() // the handler has received the initial list
+//	<-registration.HasSyncedChecker().Done() // the handler has received the initial list
 //
 // All methods are safe for concurrent use.
 type SharedInformerFactory interface {

@@ -22,12 +22,13 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
-// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
-// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
+// This line fails to compile if the version of github.com/kubewright/kubewright in go.mod doesn't fit this
+// generated code. Then generate again with that version.
 const _ = version.Generation2
 
-// NewSimpleClientset returns a fake clientset for unit tests that contains objects. Its [Clientset.Tracker]
+// NewSimpleClientset returns a fake clientset that contains objects, for unit tests. Its [Clientset.Tracker]
 // stores objects as they are sent, without validation, defaulting, conflict detection or field management.
+// A clientset that is generated with apply configurations also has NewClientset, which manages fields.
 func NewSimpleClientset(objects ...runtime.Object) *Clientset {
 	cs := newClientset()
 	cs.tracker = resources().NewTracker(&cs.Fake, scheme, codecs.UniversalDecoder(), objects...)
@@ -53,7 +54,7 @@ func newClientset() *Clientset {
 	return cs
 }
 
-// Clientset implements the Interface of the clientset. It records requests as actions of its Fake,
+// Clientset implements the clientset's Interface. It records requests as actions of its Fake,
 // whose reactors return the responses. Embed it in a struct to replace only some of its methods.
 type Clientset struct {
 	testing.Fake

@@ -14,8 +14,10 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
+// scheme contains the API types of the clientset, for the tracker of objects.
 var scheme = runtime.NewScheme()
 
+// codecs encodes and decodes the types in scheme.
 var codecs = serializer.NewCodecFactory(scheme)
 
 var localSchemeBuilder = runtime.SchemeBuilder{
@@ -25,7 +27,7 @@ var localSchemeBuilder = runtime.SchemeBuilder{
 }
 
 // AddToScheme adds the API types of this clientset to a scheme. Add them to the scheme of another
-// clientset if raw extensions in the types of that clientset contain types of this one:
+// clientset if fields of type runtime.RawExtension there contain types of this one:
 //
 //	import clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 //

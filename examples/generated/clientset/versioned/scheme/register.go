@@ -30,7 +30,7 @@ var localSchemeBuilder = runtime.SchemeBuilder{
 }
 
 // AddToScheme adds the API types of this clientset to a scheme. Add them to the scheme of another
-// clientset if raw extensions in the types of that clientset contain types of this one:
+// clientset if fields of type runtime.RawExtension there contain types of this one:
 //
 //	import clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 //

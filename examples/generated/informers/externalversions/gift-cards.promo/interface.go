@@ -18,8 +18,8 @@ type Interface interface {
 // group implements Interface.
 type group struct{ scope internalinterfaces.Scope }
 
-// New returns the informers of f for gift-cards.promo.kubewright.dev. They cache the objects in namespace.
-// tweakListOptions, if not nil, changes the options of their requests.
+// New returns the informers of f for gift-cards.promo.kubewright.dev. Those of namespaced kinds cache only the
+// objects in namespace. tweakListOptions, if not nil, changes the options of their requests.
 func New(
 	f internalinterfaces.SharedInformerFactory, namespace string,
 	tweakListOptions internalinterfaces.TweakListOptionsFunc,

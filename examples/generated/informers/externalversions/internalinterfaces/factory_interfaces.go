@@ -47,8 +47,7 @@ type InformerOptions struct {
 	TweakListOptions TweakListOptionsFunc
 }
 
-// Scope contains the factory of shared informers, and the namespace and the list options that it limits
-// them to.
+// Scope is a factory, with the namespace and the list options of its informers.
 type Scope struct {
 	Factory          SharedInformerFactory
 	Namespace        string
@@ -89,8 +88,8 @@ func (s Scope) SharedNamespaced(
 	})
 }
 
-// RuntimeOptions converts options for the runtime. client is the clientset or the metadata client of the
-// informer, resource its resource.
+// RuntimeOptions converts options to those of informer.NewShared. client is the clientset or the metadata
+// client of the informer, resource its resource.
 func RuntimeOptions(
 	client any, resource schema.GroupVersionResource, namespace string, options InformerOptions,
 ) informer.Options {

@@ -8,22 +8,22 @@ import (
 	version "github.com/kubewright/kubewright/runtime/version"
 )
 
-// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
-// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
+// This line fails to compile if the version of github.com/kubewright/kubewright in go.mod doesn't fit this
+// generated code. Then generate again with that version.
 const _ = version.Generation2
 
-// GiftCardListerExpansion adds methods to GiftCardLister.
-// To add methods, declare this interface in giftcard_expansion.go.
+// GiftCardListerExpansion is embedded in [GiftCardLister].
+// To add methods, declare it in giftcard_expansion.go, with implementations,
+// and generate again: this empty declaration is then left out.
 type GiftCardListerExpansion interface{}
 
-// GiftCardNamespaceListerExpansion adds methods to GiftCardNamespaceLister.
-// To add methods, declare this interface in giftcard_expansion.go.
+// GiftCardNamespaceListerExpansion is the same for [GiftCardNamespaceLister].
 type GiftCardNamespaceListerExpansion interface{}
 
-// PersonListerExpansion adds methods to PersonLister.
-// To add methods, declare this interface in person_expansion.go.
+// PersonListerExpansion is embedded in [PersonLister].
+// To add methods, declare it in person_expansion.go, with implementations,
+// and generate again: this empty declaration is then left out.
 type PersonListerExpansion interface{}
 
-// PersonNamespaceListerExpansion adds methods to PersonNamespaceLister.
-// To add methods, declare this interface in person_expansion.go.
+// PersonNamespaceListerExpansion is the same for [PersonNamespaceLister].
 type PersonNamespaceListerExpansion interface{}

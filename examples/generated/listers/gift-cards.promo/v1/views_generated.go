@@ -10,8 +10,10 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// NewReadOnlyGiftCardLister returns a lister of the giftcards in indexer.
-// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+// NewReadOnlyGiftCardLister returns a lister of the giftcards in indexer
+// that returns read-only views in place of objects. ByNamespace limits it to one namespace.
+//
+// Generated because of --read-only-views.
 func NewReadOnlyGiftCardLister(
 	indexer cache.Indexer,
 ) lister.ReadOnly[*giftcardsv1.GiftCard, GiftCardView] {
@@ -19,8 +21,10 @@ func NewReadOnlyGiftCardLister(
 	return lister.NewReadOnly(indexer, resource, NewGiftCardView)
 }
 
-// NewReadOnlyPersonLister returns a lister of the people in indexer.
-// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+// NewReadOnlyPersonLister returns a lister of the people in indexer
+// that returns read-only views in place of objects. ByNamespace limits it to one namespace.
+//
+// Generated because of --read-only-views.
 func NewReadOnlyPersonLister(
 	indexer cache.Indexer,
 ) lister.ReadOnly[*giftcardsv1.Person, PersonView] {

@@ -11,8 +11,10 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// NewReadOnlyBakeryLister returns a lister of the bakeries in indexer.
-// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+// NewReadOnlyBakeryLister returns a lister of the bakeries in indexer
+// that returns read-only views in place of objects. ByNamespace limits it to one namespace.
+//
+// Generated because of --read-only-views.
 func NewReadOnlyBakeryLister(
 	indexer cache.Indexer,
 ) lister.ReadOnly[*shopv1.Bakery, BakeryView] {
@@ -20,8 +22,10 @@ func NewReadOnlyBakeryLister(
 	return lister.NewReadOnly(indexer, resource, NewBakeryView)
 }
 
-// NewReadOnlyInspectionLister returns a lister of the inspections in indexer.
-// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+// NewReadOnlyInspectionLister returns a lister of the inspections in indexer
+// that returns read-only views in place of objects. ByNamespace limits it to one namespace.
+//
+// Generated because of --read-only-views.
 func NewReadOnlyInspectionLister(
 	indexer cache.Indexer,
 ) lister.ReadOnly[*shopv1.Inspection, InspectionView] {
@@ -29,8 +33,10 @@ func NewReadOnlyInspectionLister(
 	return lister.NewReadOnly(indexer, resource, NewInspectionView)
 }
 
-// NewReadOnlyMarketLister returns a lister of the markets in indexer.
-// It returns read-only views.
+// NewReadOnlyMarketLister returns a lister of the markets in indexer
+// that returns read-only views in place of objects.
+//
+// Generated because of --read-only-views.
 func NewReadOnlyMarketLister(
 	indexer cache.Indexer,
 ) lister.ReadOnly[*shopv1.Market, MarketView] {

@@ -8,14 +8,14 @@ import (
 	version "github.com/kubewright/kubewright/runtime/version"
 )
 
-// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
-// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
+// This line fails to compile if the version of github.com/kubewright/kubewright in go.mod doesn't fit this
+// generated code. Then generate again with that version.
 const _ = version.Generation2
 
-// BakeryListerExpansion adds methods to BakeryLister.
-// To add methods, declare this interface in bakery_expansion.go.
+// BakeryListerExpansion is embedded in [BakeryLister].
+// To add methods, declare it in bakery_expansion.go, with implementations,
+// and generate again: this empty declaration is then left out.
 type BakeryListerExpansion interface{}
 
-// BakeryNamespaceListerExpansion adds methods to BakeryNamespaceLister.
-// To add methods, declare this interface in bakery_expansion.go.
+// BakeryNamespaceListerExpansion is the same for [BakeryNamespaceLister].
 type BakeryNamespaceListerExpansion interface{}

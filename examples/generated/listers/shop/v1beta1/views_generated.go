@@ -10,8 +10,10 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// NewReadOnlyBakeryLister returns a lister of the bakeries in indexer.
-// It returns read-only views. Its method ByNamespace returns a lister of one namespace.
+// NewReadOnlyBakeryLister returns a lister of the bakeries in indexer
+// that returns read-only views in place of objects. ByNamespace limits it to one namespace.
+//
+// Generated because of --read-only-views.
 func NewReadOnlyBakeryLister(
 	indexer cache.Indexer,
 ) lister.ReadOnly[*shopv1beta1.Bakery, BakeryView] {

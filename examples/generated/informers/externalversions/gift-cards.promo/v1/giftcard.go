@@ -16,14 +16,15 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// GiftCardInformer provides a shared informer of giftcards and its lister.
-// Prefer [TypedGiftCardInformer].
+// GiftCardInformer is [TypedGiftCardInformer] without the typed informer,
+// for compatibility with k8s.io/code-generator.
 type GiftCardInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersgiftcardsv1.GiftCardLister
 }
 
-// TypedGiftCardInformer is a GiftCardInformer with a typed informer.
+// TypedGiftCardInformer provides a shared informer of giftcards and its lister.
+// The first call of any method creates the informer, which the factory's next start runs.
 type TypedGiftCardInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() GiftCardIndexInformer
@@ -40,7 +41,7 @@ type GiftCardHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*giftcardsv1.Gi
 // but its AddFunc also receives whether the object is in the initial list.
 type GiftCardDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*giftcardsv1.GiftCard]
 
-// GiftCardFilteringHandler passes the events of the giftcards
+// GiftCardFilteringHandler passes only the events of giftcards
 // that its FilterFunc accepts to its Handler.
 type GiftCardFilteringHandler = cache.TypedFilteringResourceEventHandler[*giftcardsv1.GiftCard]
 
@@ -141,7 +142,7 @@ func (v *version) GiftCards() TypedGiftCardInformer {
 }
 
 // ToTypedGiftCardInformer adds a typed informer to i with [ToGiftCardIndexInformer].
-// The informers of a SharedInformerFactory are typed already.
+// It is for informers that other generators made: those of a SharedInformerFactory are typed already.
 func ToTypedGiftCardInformer(i GiftCardInformer) TypedGiftCardInformer {
 	if typed, ok := i.(TypedGiftCardInformer); ok {
 		return typed
@@ -150,7 +151,7 @@ func ToTypedGiftCardInformer(i GiftCardInformer) TypedGiftCardInformer {
 }
 
 // ToGiftCardIndexInformer returns i as a typed informer.
-// All objects of i must be of type *GiftCard: the typed methods panic at others.
+// All objects of i must be of type *GiftCard: the typed methods panic on others.
 func ToGiftCardIndexInformer(i cache.SharedIndexInformer) GiftCardIndexInformer {
 	return informer.Typed[*giftcardsv1.GiftCard](i)
 }

@@ -16,14 +16,15 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// PersonInformer provides a shared informer of people and its lister.
-// Prefer [TypedPersonInformer].
+// PersonInformer is [TypedPersonInformer] without the typed informer,
+// for compatibility with k8s.io/code-generator.
 type PersonInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersgiftcardsv1.PersonLister
 }
 
-// TypedPersonInformer is a PersonInformer with a typed informer.
+// TypedPersonInformer provides a shared informer of people and its lister.
+// The first call of any method creates the informer, which the factory's next start runs.
 type TypedPersonInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() PersonIndexInformer
@@ -40,7 +41,7 @@ type PersonHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*giftcardsv1.Pers
 // but its AddFunc also receives whether the object is in the initial list.
 type PersonDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*giftcardsv1.Person]
 
-// PersonFilteringHandler passes the events of the people
+// PersonFilteringHandler passes only the events of people
 // that its FilterFunc accepts to its Handler.
 type PersonFilteringHandler = cache.TypedFilteringResourceEventHandler[*giftcardsv1.Person]
 
@@ -141,7 +142,7 @@ func (v *version) Persons() TypedPersonInformer {
 }
 
 // ToTypedPersonInformer adds a typed informer to i with [ToPersonIndexInformer].
-// The informers of a SharedInformerFactory are typed already.
+// It is for informers that other generators made: those of a SharedInformerFactory are typed already.
 func ToTypedPersonInformer(i PersonInformer) TypedPersonInformer {
 	if typed, ok := i.(TypedPersonInformer); ok {
 		return typed
@@ -150,7 +151,7 @@ func ToTypedPersonInformer(i PersonInformer) TypedPersonInformer {
 }
 
 // ToPersonIndexInformer returns i as a typed informer.
-// All objects of i must be of type *Person: the typed methods panic at others.
+// All objects of i must be of type *Person: the typed methods panic on others.
 func ToPersonIndexInformer(i cache.SharedIndexInformer) PersonIndexInformer {
 	return informer.Typed[*giftcardsv1.Person](i)
 }

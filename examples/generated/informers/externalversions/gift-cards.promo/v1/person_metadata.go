@@ -16,6 +16,8 @@ import (
 // NewPersonInformerForMetadata returns a new, unshared informer of people
 // in namespace; use metav1.NamespaceAll to list and watch all namespaces.
 // It requests and caches only metadata: its objects are *[metav1.PartialObjectMetadata].
+//
+// Generated because of --metadata-informers.
 func NewPersonInformerForMetadata(
 	client metadata.Interface, namespace string, options internalinterfaces.InformerOptions,
 ) cache.SharedIndexInformer {
@@ -31,7 +33,7 @@ func NewPersonInformerForMetadata(
 }
 
 // NewPersonMetadataLister returns a lister of the metadata of people
-// in indexer, the indexer of an informer for metadata.
+// in indexer, that of an informer of [NewPersonInformerForMetadata].
 // For lists of one namespace, indexer should have the index [cache.NamespaceIndex].
 func NewPersonMetadataLister(indexer cache.Indexer) lister.Metadata {
 	resource := schema.GroupResource{Group: "gift-cards.promo.kubewright.dev", Resource: "people"}

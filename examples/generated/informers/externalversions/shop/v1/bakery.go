@@ -16,14 +16,15 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// BakeryInformer provides a shared informer of bakeries and its lister.
-// Prefer [TypedBakeryInformer].
+// BakeryInformer is [TypedBakeryInformer] without the typed informer,
+// for compatibility with k8s.io/code-generator.
 type BakeryInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersshopv1.BakeryLister
 }
 
-// TypedBakeryInformer is a BakeryInformer with a typed informer.
+// TypedBakeryInformer provides a shared informer of bakeries and its lister.
+// The first call of any method creates the informer, which the factory's next start runs.
 type TypedBakeryInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() BakeryIndexInformer
@@ -40,7 +41,7 @@ type BakeryHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*shopv1.Bakery]
 // but its AddFunc also receives whether the object is in the initial list.
 type BakeryDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*shopv1.Bakery]
 
-// BakeryFilteringHandler passes the events of the bakeries
+// BakeryFilteringHandler passes only the events of bakeries
 // that its FilterFunc accepts to its Handler.
 type BakeryFilteringHandler = cache.TypedFilteringResourceEventHandler[*shopv1.Bakery]
 
@@ -141,7 +142,7 @@ func (v *version) Bakeries() TypedBakeryInformer {
 }
 
 // ToTypedBakeryInformer adds a typed informer to i with [ToBakeryIndexInformer].
-// The informers of a SharedInformerFactory are typed already.
+// It is for informers that other generators made: those of a SharedInformerFactory are typed already.
 func ToTypedBakeryInformer(i BakeryInformer) TypedBakeryInformer {
 	if typed, ok := i.(TypedBakeryInformer); ok {
 		return typed
@@ -150,7 +151,7 @@ func ToTypedBakeryInformer(i BakeryInformer) TypedBakeryInformer {
 }
 
 // ToBakeryIndexInformer returns i as a typed informer.
-// All objects of i must be of type *Bakery: the typed methods panic at others.
+// All objects of i must be of type *Bakery: the typed methods panic on others.
 func ToBakeryIndexInformer(i cache.SharedIndexInformer) BakeryIndexInformer {
 	return informer.Typed[*shopv1.Bakery](i)
 }

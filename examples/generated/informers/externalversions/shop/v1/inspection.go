@@ -16,14 +16,15 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// InspectionInformer provides a shared informer of inspections and its lister.
-// Prefer [TypedInspectionInformer].
+// InspectionInformer is [TypedInspectionInformer] without the typed informer,
+// for compatibility with k8s.io/code-generator.
 type InspectionInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersshopv1.InspectionLister
 }
 
-// TypedInspectionInformer is an InspectionInformer with a typed informer.
+// TypedInspectionInformer provides a shared informer of inspections and its lister.
+// The first call of any method creates the informer, which the factory's next start runs.
 type TypedInspectionInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() InspectionIndexInformer
@@ -40,7 +41,7 @@ type InspectionHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*shopv1.Inspe
 // but its AddFunc also receives whether the object is in the initial list.
 type InspectionDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*shopv1.Inspection]
 
-// InspectionFilteringHandler passes the events of the inspections
+// InspectionFilteringHandler passes only the events of inspections
 // that its FilterFunc accepts to its Handler.
 type InspectionFilteringHandler = cache.TypedFilteringResourceEventHandler[*shopv1.Inspection]
 
@@ -141,7 +142,7 @@ func (v *version) Inspections() TypedInspectionInformer {
 }
 
 // ToTypedInspectionInformer adds a typed informer to i with [ToInspectionIndexInformer].
-// The informers of a SharedInformerFactory are typed already.
+// It is for informers that other generators made: those of a SharedInformerFactory are typed already.
 func ToTypedInspectionInformer(i InspectionInformer) TypedInspectionInformer {
 	if typed, ok := i.(TypedInspectionInformer); ok {
 		return typed
@@ -150,7 +151,7 @@ func ToTypedInspectionInformer(i InspectionInformer) TypedInspectionInformer {
 }
 
 // ToInspectionIndexInformer returns i as a typed informer.
-// All objects of i must be of type *Inspection: the typed methods panic at others.
+// All objects of i must be of type *Inspection: the typed methods panic on others.
 func ToInspectionIndexInformer(i cache.SharedIndexInformer) InspectionIndexInformer {
 	return informer.Typed[*shopv1.Inspection](i)
 }

@@ -16,6 +16,8 @@ import (
 // NewInspectionInformerForMetadata returns a new, unshared informer of inspections
 // in namespace; use metav1.NamespaceAll to list and watch all namespaces.
 // It requests and caches only metadata: its objects are *[metav1.PartialObjectMetadata].
+//
+// Generated because of --metadata-informers.
 func NewInspectionInformerForMetadata(
 	client metadata.Interface, namespace string, options internalinterfaces.InformerOptions,
 ) cache.SharedIndexInformer {
@@ -31,7 +33,7 @@ func NewInspectionInformerForMetadata(
 }
 
 // NewInspectionMetadataLister returns a lister of the metadata of inspections
-// in indexer, the indexer of an informer for metadata.
+// in indexer, that of an informer of [NewInspectionInformerForMetadata].
 // For lists of one namespace, indexer should have the index [cache.NamespaceIndex].
 func NewInspectionMetadataLister(indexer cache.Indexer) lister.Metadata {
 	resource := schema.GroupResource{Group: "shop.kubewright.dev", Resource: "inspections"}

@@ -9,8 +9,8 @@ import (
 	runtimeversion "github.com/kubewright/kubewright/runtime/version"
 )
 
-// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
-// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
+// This line fails to compile if the version of github.com/kubewright/kubewright in go.mod doesn't fit this
+// generated code. Then generate again with that version.
 const _ = runtimeversion.Generation2
 
 // Interface provides the informers of shop.kubewright.dev/v1.
@@ -26,8 +26,8 @@ type Interface interface {
 // version implements Interface. Its methods are in the files of the kinds.
 type version struct{ scope internalinterfaces.Scope }
 
-// New returns the informers of f for shop.kubewright.dev/v1. They cache the objects in namespace.
-// tweakListOptions, if not nil, changes the options of their requests.
+// New returns the informers of f for shop.kubewright.dev/v1. Those of namespaced kinds cache only the
+// objects in namespace. tweakListOptions, if not nil, changes the options of their requests.
 func New(
 	f internalinterfaces.SharedInformerFactory, namespace string,
 	tweakListOptions internalinterfaces.TweakListOptionsFunc,

@@ -16,14 +16,15 @@ import (
 	cache "k8s.io/client-go/tools/cache"
 )
 
-// MarketInformer provides a shared informer of markets and its lister.
-// Prefer [TypedMarketInformer].
+// MarketInformer is [TypedMarketInformer] without the typed informer,
+// for compatibility with k8s.io/code-generator.
 type MarketInformer interface {
 	Informer() cache.SharedIndexInformer
 	Lister() listersshopv1.MarketLister
 }
 
-// TypedMarketInformer is a MarketInformer with a typed informer.
+// TypedMarketInformer provides a shared informer of markets and its lister.
+// The first call of any method creates the informer, which the factory's next start runs.
 type TypedMarketInformer interface {
 	Informer() cache.SharedIndexInformer
 	TypedInformer() MarketIndexInformer
@@ -40,7 +41,7 @@ type MarketHandlerFuncs = cache.TypedResourceEventHandlerFuncs[*shopv1.Market]
 // but its AddFunc also receives whether the object is in the initial list.
 type MarketDetailedHandlerFuncs = cache.TypedResourceEventHandlerDetailedFuncs[*shopv1.Market]
 
-// MarketFilteringHandler passes the events of the markets
+// MarketFilteringHandler passes only the events of markets
 // that its FilterFunc accepts to its Handler.
 type MarketFilteringHandler = cache.TypedFilteringResourceEventHandler[*shopv1.Market]
 
@@ -140,7 +141,7 @@ func (v *version) Markets() TypedMarketInformer {
 }
 
 // ToTypedMarketInformer adds a typed informer to i with [ToMarketIndexInformer].
-// The informers of a SharedInformerFactory are typed already.
+// It is for informers that other generators made: those of a SharedInformerFactory are typed already.
 func ToTypedMarketInformer(i MarketInformer) TypedMarketInformer {
 	if typed, ok := i.(TypedMarketInformer); ok {
 		return typed
@@ -149,7 +150,7 @@ func ToTypedMarketInformer(i MarketInformer) TypedMarketInformer {
 }
 
 // ToMarketIndexInformer returns i as a typed informer.
-// All objects of i must be of type *Market: the typed methods panic at others.
+// All objects of i must be of type *Market: the typed methods panic on others.
 func ToMarketIndexInformer(i cache.SharedIndexInformer) MarketIndexInformer {
 	return informer.Typed[*shopv1.Market](i)
 }

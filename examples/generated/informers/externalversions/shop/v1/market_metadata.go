@@ -15,6 +15,8 @@ import (
 
 // NewMarketInformerForMetadata returns a new, unshared informer of markets.
 // It requests and caches only metadata: its objects are *[metav1.PartialObjectMetadata].
+//
+// Generated because of --metadata-informers.
 func NewMarketInformerForMetadata(
 	client metadata.Interface, options internalinterfaces.InformerOptions,
 ) cache.SharedIndexInformer {
@@ -30,7 +32,7 @@ func NewMarketInformerForMetadata(
 }
 
 // NewMarketMetadataLister returns a lister of the metadata of markets
-// in indexer, the indexer of an informer for metadata.
+// in indexer, that of an informer of [NewMarketInformerForMetadata].
 func NewMarketMetadataLister(indexer cache.Indexer) lister.Metadata {
 	resource := schema.GroupResource{Group: "shop.kubewright.dev", Resource: "markets"}
 	return lister.NewMetadata(indexer, resource)

@@ -16,6 +16,8 @@ import (
 // NewBakeryInformerForMetadata returns a new, unshared informer of bakeries
 // in namespace; use metav1.NamespaceAll to list and watch all namespaces.
 // It requests and caches only metadata: its objects are *[metav1.PartialObjectMetadata].
+//
+// Generated because of --metadata-informers.
 func NewBakeryInformerForMetadata(
 	client metadata.Interface, namespace string, options internalinterfaces.InformerOptions,
 ) cache.SharedIndexInformer {
@@ -31,7 +33,7 @@ func NewBakeryInformerForMetadata(
 }
 
 // NewBakeryMetadataLister returns a lister of the metadata of bakeries
-// in indexer, the indexer of an informer for metadata.
+// in indexer, that of an informer of [NewBakeryInformerForMetadata].
 // For lists of one namespace, indexer should have the index [cache.NamespaceIndex].
 func NewBakeryMetadataLister(indexer cache.Indexer) lister.Metadata {
 	resource := schema.GroupResource{Group: "shop.kubewright.dev", Resource: "bakeries"}

@@ -3,10 +3,12 @@
 
 package v1
 
-// GiftCardExpansion adds methods to GiftCardInterface.
-// To add methods, declare this interface in giftcard_expansion.go.
+// GiftCardExpansion is embedded in [GiftCardInterface].
+// To add methods, declare it in giftcard_expansion.go, with implementations,
+// and generate again: this empty declaration is then left out.
 type GiftCardExpansion interface{}
 
-// PersonExpansion adds methods to PersonInterface.
-// To add methods, declare this interface in person_expansion.go.
+// PersonExpansion is embedded in [PersonInterface].
+// To add methods, declare it in person_expansion.go, with implementations,
+// and generate again: this empty declaration is then left out.
 type PersonExpansion interface{}

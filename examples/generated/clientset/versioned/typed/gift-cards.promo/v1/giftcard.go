@@ -14,7 +14,7 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// GiftCardsGetter is implemented by [GiftCardsV1Client].
+// GiftCardsGetter returns clients of giftcards. [GiftCardsV1Client] implements it.
 type GiftCardsGetter interface {
 	// GiftCards returns a client of giftcards in namespace.
 	GiftCards(namespace string) GiftCardInterface
@@ -28,12 +28,12 @@ type GiftCardInterface interface {
 	Update(
 		ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.UpdateOptions,
 	) (*giftcardsv1.GiftCard, error)
-	// UpdateStatus is generated because GiftCard has a field Status.
-	// To omit it, add +genclient:noStatus to the type.
+	// UpdateStatus replaces the subresource status. It is generated because GiftCard has
+	// a field Status. To omit it, add +genclient:noStatus to the type.
 	UpdateStatus(
 		ctx context.Context, giftCard *giftcardsv1.GiftCard, opts metav1.UpdateOptions,
 	) (*giftcardsv1.GiftCard, error)
-	client.Deleter
+	client.Deleter // the method Delete
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*giftcardsv1.GiftCard, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*giftcardsv1.GiftCardList, error)

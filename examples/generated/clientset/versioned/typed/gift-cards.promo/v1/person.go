@@ -14,7 +14,7 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// PersonsGetter is implemented by [GiftCardsV1Client].
+// PersonsGetter returns clients of people. [GiftCardsV1Client] implements it.
 type PersonsGetter interface {
 	// Persons returns a client of people in namespace.
 	Persons(namespace string) PersonInterface
@@ -28,7 +28,7 @@ type PersonInterface interface {
 	Update(
 		ctx context.Context, person *giftcardsv1.Person, opts metav1.UpdateOptions,
 	) (*giftcardsv1.Person, error)
-	client.Deleter
+	client.Deleter // the method Delete
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*giftcardsv1.Person, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*giftcardsv1.PersonList, error)

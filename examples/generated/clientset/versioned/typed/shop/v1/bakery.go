@@ -15,7 +15,7 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// BakeriesGetter is implemented by [ShopV1Client].
+// BakeriesGetter returns clients of bakeries. [ShopV1Client] implements it.
 type BakeriesGetter interface {
 	// Bakeries returns a client of bakeries in namespace.
 	Bakeries(namespace string) BakeryInterface
@@ -29,12 +29,12 @@ type BakeryInterface interface {
 	Update(
 		ctx context.Context, bakery *shopv1.Bakery, opts metav1.UpdateOptions,
 	) (*shopv1.Bakery, error)
-	// UpdateStatus is generated because Bakery has a field Status.
-	// To omit it, add +genclient:noStatus to the type.
+	// UpdateStatus replaces the subresource status. It is generated because Bakery has
+	// a field Status. To omit it, add +genclient:noStatus to the type.
 	UpdateStatus(
 		ctx context.Context, bakery *shopv1.Bakery, opts metav1.UpdateOptions,
 	) (*shopv1.Bakery, error)
-	client.Deleter
+	client.Deleter // the method Delete
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1.Bakery, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1.BakeryList, error)

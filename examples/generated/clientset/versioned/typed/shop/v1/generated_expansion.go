@@ -3,14 +3,17 @@
 
 package v1
 
-// BakeryExpansion adds methods to BakeryInterface.
-// To add methods, declare this interface in bakery_expansion.go.
+// BakeryExpansion is embedded in [BakeryInterface].
+// To add methods, declare it in bakery_expansion.go, with implementations,
+// and generate again: this empty declaration is then left out.
 type BakeryExpansion interface{}
 
-// InspectionExpansion adds methods to InspectionInterface.
-// To add methods, declare this interface in inspection_expansion.go.
+// InspectionExpansion is embedded in [InspectionInterface].
+// To add methods, declare it in inspection_expansion.go, with implementations,
+// and generate again: this empty declaration is then left out.
 type InspectionExpansion interface{}
 
-// MarketExpansion adds methods to MarketInterface.
-// To add methods, declare this interface in market_expansion.go.
+// MarketExpansion is embedded in [MarketInterface].
+// To add methods, declare it in market_expansion.go, with implementations,
+// and generate again: this empty declaration is then left out.
 type MarketExpansion interface{}

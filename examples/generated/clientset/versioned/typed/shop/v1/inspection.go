@@ -13,7 +13,7 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// InspectionsGetter is implemented by [ShopV1Client].
+// InspectionsGetter returns clients of inspections. [ShopV1Client] implements it.
 type InspectionsGetter interface {
 	// Inspections returns a client of inspections in namespace.
 	Inspections(namespace string) InspectionInterface

@@ -14,7 +14,7 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// MarketsGetter is implemented by [ShopV1Client].
+// MarketsGetter returns clients of markets. [ShopV1Client] implements it.
 type MarketsGetter interface {
 	// Markets returns a client of markets.
 	Markets() MarketInterface
@@ -28,7 +28,7 @@ type MarketInterface interface {
 	Update(
 		ctx context.Context, market *shopv1.Market, opts metav1.UpdateOptions,
 	) (*shopv1.Market, error)
-	client.Deleter
+	client.Deleter // the method Delete
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1.Market, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1.MarketList, error)

@@ -14,7 +14,7 @@ import (
 	watch "k8s.io/apimachinery/pkg/watch"
 )
 
-// BakeriesGetter is implemented by [ShopV1beta1Client].
+// BakeriesGetter returns clients of bakeries. [ShopV1beta1Client] implements it.
 type BakeriesGetter interface {
 	// Bakeries returns a client of bakeries in namespace.
 	Bakeries(namespace string) BakeryInterface
@@ -28,7 +28,7 @@ type BakeryInterface interface {
 	Update(
 		ctx context.Context, bakery *shopv1beta1.Bakery, opts metav1.UpdateOptions,
 	) (*shopv1beta1.Bakery, error)
-	client.Deleter
+	client.Deleter // the method Delete
 	DeleteCollection(ctx context.Context, opts metav1.DeleteOptions, listOpts metav1.ListOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (*shopv1beta1.Bakery, error)
 	List(ctx context.Context, opts metav1.ListOptions) (*shopv1beta1.BakeryList, error)

@@ -3,6 +3,7 @@
 
 package v1beta1
 
-// BakeryExpansion adds methods to BakeryInterface.
-// To add methods, declare this interface in bakery_expansion.go.
+// BakeryExpansion is embedded in [BakeryInterface].
+// To add methods, declare it in bakery_expansion.go, with implementations,
+// and generate again: this empty declaration is then left out.
 type BakeryExpansion interface{}

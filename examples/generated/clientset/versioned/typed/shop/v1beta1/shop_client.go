@@ -13,8 +13,8 @@ import (
 	rest "k8s.io/client-go/rest"
 )
 
-// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
-// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
+// This line fails to compile if the version of github.com/kubewright/kubewright in go.mod doesn't fit this
+// generated code. Then generate again with that version.
 const _ = version.Generation2
 
 // ShopV1beta1Interface provides the clients of the resources in shop.kubewright.dev/v1beta1.
@@ -61,7 +61,7 @@ func (c *ShopV1beta1Client) RESTClient() rest.Interface {
 	return (*client.GroupClient)(c).RESTClient()
 }
 
-// written returns the record of the writes that are sent through c.
+// written returns the record of c's writes, which informers read to wait for own writes.
 func (c *ShopV1beta1Client) written() *client.Writes {
 	return (*client.GroupClient)(c).Writes()
 }

@@ -31,7 +31,7 @@ func newFakeBakeries(
 	return &fakeBakeries{*c, f}
 }
 
-// GetScale records the request of GetScale of BakeryInterface.
+// GetScale records the request as an action, and returns what the reactors of the Fake return.
 func (c *fakeBakeries) GetScale(
 	ctx context.Context, bakeryName string, options metav1.GetOptions,
 ) (result *autoscalingv1.Scale, err error) {
@@ -40,7 +40,7 @@ func (c *fakeBakeries) GetScale(
 	)
 }
 
-// UpdateScale records the request of UpdateScale of BakeryInterface.
+// UpdateScale records the request as an action, and returns what the reactors of the Fake return.
 func (c *fakeBakeries) UpdateScale(
 	ctx context.Context, bakeryName string,
 	scale *autoscalingv1.Scale, opts metav1.UpdateOptions,

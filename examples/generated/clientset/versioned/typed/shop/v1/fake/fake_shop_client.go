@@ -10,11 +10,12 @@ import (
 	testing "k8s.io/client-go/testing"
 )
 
-// This constant doesn't compile if the runtime doesn't support generation 2 of generated code. To fix it,
-// regenerate this file with the version of github.com/kubewright/kubewright that go.mod requires.
+// This line fails to compile if the version of github.com/kubewright/kubewright in go.mod doesn't fit this
+// generated code. Then generate again with that version.
 const _ = version.Generation2
 
-// FakeShopV1 implements ShopV1Interface. It records requests as actions of its Fake.
+// FakeShopV1 implements ShopV1Interface. It sends no requests: it records each as an action of its
+// Fake, whose reactors return the response.
 type FakeShopV1 struct {
 	*testing.Fake
 }
@@ -38,7 +39,7 @@ func (c *FakeShopV1) Markets() typedshopv1.MarketInterface {
 	return newFakeMarkets(c)
 }
 
-// RESTClient returns a nil *rest.RESTClient, because a fake sends no requests.
+// RESTClient returns a nil *rest.RESTClient, because a fake sends no requests. As an interface it isn't nil.
 func (c *FakeShopV1) RESTClient() rest.Interface {
 	var ret *rest.RESTClient
 	return ret
