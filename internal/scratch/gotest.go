@@ -3,6 +3,7 @@ package scratch
 import (
 	"encoding/json"
 	"fmt"
+	"os/exec"
 	"strings"
 )
 
@@ -19,8 +20,12 @@ type Result struct {
 // packages that failed. The error is that of the command, which fails if a test does; it includes the
 // compiler's messages.
 func (m *Module) Test(args ...string) ([]Result, error) {
+	return RunTests(m.Command("go", append([]string{"test", "-json"}, args...)...))
+}
+
+// RunTests runs a command that runs go test -json, and returns what Test does.
+func RunTests(cmd *exec.Cmd) ([]Result, error) {
 	var others, stderr strings.Builder
-	cmd := m.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	var results []Result

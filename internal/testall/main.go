@@ -107,7 +107,8 @@ func findModules(root string) ([]string, error) {
 		case err != nil:
 			return err
 		case d.IsDir() && path != root &&
-			(strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules"):
+			(strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" ||
+				path == filepath.Join(root, "upstream")): // parts of packages, which make upstream compiles
 			return filepath.SkipDir
 		case d.Name() == "go.mod":
 			modules = append(modules, filepath.Dir(path))

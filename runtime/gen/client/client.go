@@ -85,26 +85,10 @@ func (c *untyped) Watch(ctx context.Context, opts metav1.ListOptions) (watch.Int
 	return c.at.collection(c.at.rest, &opts).Watch(ctx)
 }
 
-// Deleter is embedded in generated interfaces. In the releases for v0.38 of client-go and later it also has
-// DeleteWithResult, so that the same generated code has that method with those.
-type Deleter interface {
-	// Delete requests the deletion of the object with that name. An object with finalizers exists until they
-	// have been removed.
-	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
-}
-
 // Delete requests the deletion of the object with that name. An object with finalizers exists until they have
 // been removed.
 func (c *untyped) Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error {
-	result := c.at.to(c.at.rest.Delete()).
-		Name(name).
-		Body(&opts).
-		Do(ctx)
-	err := result.Error()
-	if err == nil {
-		c.at.deleted(name, &opts, result)
-	}
-	return err
+	return c.at.delete(ctx, name, &opts).Error()
 }
 
 // DeleteCollection deletes the objects that listOpts selects.

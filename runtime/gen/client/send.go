@@ -68,6 +68,18 @@ func (e *endpoint) patch(
 		Body(data))
 }
 
+// delete deletes the object of that name and records the response.
+func (e *endpoint) delete(ctx context.Context, name string, opts *metav1.DeleteOptions) rest.Result {
+	result := e.to(e.rest.Delete()).
+		Name(name).
+		Body(opts).
+		Do(ctx)
+	if result.Error() == nil {
+		e.deleted(name, opts, result)
+	}
+	return result
+}
+
 // apply applies a configuration. The response goes into the object that newObject returns;
 // newObject is not called if the configuration is refused before it is sent.
 func (e *endpoint) apply(

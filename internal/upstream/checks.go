@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/kubewright/kubewright/internal/scratch"
+)
+
+// check is a check of a copy, in the module in a folder of it.
+type check struct {
+	name, folder string
+	args         []string
+	run          func(*copied, check) (result, error)
+}
+
+// result counts what passed, of all, and describes each failure.
+type result struct {
+	passed, all int
+	failures    []string
+}
+
+// checks are the checks, in order.
+var checks = []check{
+	{"build of all packages", ".", []string{"./..."}, build},
+}
+
+// excluded are foreign packages that can't be had, or don't compile with a minor until other projects release.
+var excluded = []struct{ minor, name, reason string }{
+	{"v0.38", "k8s.io/kube-openapi v0.0.0-20260929181212-2cfbdf149b9a",
+		"the module proxy doesn't have it; the version of July is used, with structured-merge-diff v7 for v6"},
+	{"v0.38", "k8s.io/ktesting", "tests of k8s.io modules import it; the module proxy doesn't have it"},
+	{"v0.38", "k8s.io/code-generator", "its commands aren't compared with: the module proxy doesn't have it"},
+	{"v0.38", "sigs.k8s.io/controller-runtime v0.25.2",
+		"its pkg/client/fake doesn't compile; contrib/controller-runtime isn't built"},
+}
+
+// build counts packages that compile.
+func build(c *copied, check check) (result, error) {
+	var r result
+	out, err := c.output(check.folder, "go",
+		append([]string{"list", "-e", "-export", "-json=ImportPath,Export,GoFiles"}, check.args...)...)
+	if err != nil {
+		return r, err
+	}
+	for dec := json.NewDecoder(strings.NewReader(out)); ; {
+		var p struct {
+			ImportPath, Export string
+			GoFiles            []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return r, fmt.Errorf("go list -json: %w", err)
+		}
+		if len(p.GoFiles) > 0 {
+			r.all++
+			if p.Export != "" {
+				r.passed++
+			}
+		}
+	}
+	if _, err := c.output(check.folder, "go", append([]string{"build"}, check.args...)...); err != nil {
+		r.failures = append(r.failures, err.Error())
+	}
+	return r, nil
+}
+
+// test counts top-level tests that pass. Those that are skipped don't count.
+func test(c *copied, check check) (result, error) {
+	var r result
+	args := append([]string{"test", "-json", "-short", "-vet=off", "-timeout=30m"}, check.args...)
+	results, err := scratch.RunTests(c.command(check.folder, "go", args...))
+	broken := false
+	for _, one := range results {
+		top := one.Test != "" && !strings.Contains(one.Test, "/")
+		if top && one.Action != "skip" {
+			r.all++
+		}
+		switch {
+		case one.Action == "fail" && (top || one.Test == ""):
+			if one.Test == "" && slices.ContainsFunc(results, func(other scratch.Result) bool {
+				return other.Package == one.Package && other.Test != "" && other.Action == "fail"
+			}) {
+				continue // the package failed because a test did
+			}
+			broken = broken || one.Test == ""
+			r.failures = append(r.failures, strings.TrimSpace(one.Package+" "+one.Test)+"\n"+one.Output)
+		case one.Action == "fail":
+			r.failures = append(r.failures, one.Package+" "+one.Test+"\n"+one.Output)
+		case top && one.Action == "pass":
+			r.passed++
+		}
+	}
+	if err != nil && (broken || len(r.failures) == 0) {
+		return r, err // with the messages of the compiler
+	}
+	return r, nil
+}
