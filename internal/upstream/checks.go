@@ -27,9 +27,16 @@ type result struct {
 // checks are the checks, in order.
 var checks = []check{
 	{"build of all packages", ".", []string{"./..."}, build},
+	{"tests of the runtime, conformance included", ".", []string{"./runtime/...", "./internal/clientgo"}, test},
+	{"tests of the informers", ".", []string{"./informers/..."}, test},
+	{"tests of the generators, golden files and deep copies included", ".",
+		[]string{"./generators/...", "./templates/...", "./cmd/..."}, test},
+	{"tests of the examples", ".", []string{"./examples/..."}, test},
+	{"facades with that client-go's own tests", "test/dropin", []string{"./facades"}, test},
 }
 
-// excluded are foreign packages that can't be had, or don't compile with a minor until other projects release.
+// excluded are foreign packages that can't be had or don't compile with a minor, until other projects
+// release.
 var excluded = []struct{ minor, name, reason string }{
 	{"v0.38", "k8s.io/kube-openapi v0.0.0-20260929181212-2cfbdf149b9a",
 		"the module proxy doesn't have it; the version of July is used, with structured-merge-diff v7 for v6"},

@@ -24,8 +24,8 @@ type copied struct {
 // laid counts what was laid over a copy: files, their lines, and how many of the files replace one.
 type laid struct{ files, lines, replaced int }
 
-// newCopy copies the files that git tracks, as they are on the disk, lays the files for the minor over the copy
-// and edits its go.mod files.
+// newCopy copies the files that git tracks, as they are on the disk, lays the files for the minor over the
+// copy and edits its go.mod files.
 func newCopy(v version) (*copied, error) {
 	root, err := filepath.Abs(".")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command upstream builds and tests a copy of this repository against other versions of the k8s.io modules: those
-// that upstream/versions names. It lays the files of upstream/<minor> over the copy, so that what only compiles
-// with that minor is tested before it is released.
+// Command upstream builds and tests a copy of this repository against other versions of the k8s.io modules:
+// those that upstream/versions names. It lays the files of upstream/<minor> over the copy, so that what only
+// compiles with that minor is tested before it is released.
 //
 //	go run ./internal/upstream [-versions v0.38] [-only NAME]
 //

@@ -13,6 +13,7 @@ import (
 // modules are the folders of the modules that checks need, with the packages of each.
 var modules = []struct{ folder, packages string }{
 	{".", "./..."},
+	{"test/dropin", "./facades"},
 }
 
 const (
@@ -23,8 +24,8 @@ const (
 	diffV7Version = "v7.0.0"
 )
 
-// editModules makes the modules of the copy require its version of the k8s.io modules. What else that needs is
-// added to their go.mod and go.sum.
+// editModules makes the modules of the copy require its version of the k8s.io modules. What else that needs
+// is added to their go.mod and go.sum.
 func (c *copied) editModules(work string) error {
 	var all []string
 	if c.minor != "v0.37" {

@@ -145,7 +145,11 @@ func checkClient(t *testing.T, k *Kind, text string) {
 	for _, m := range k.Methods {
 		methods = append(methods, m.Name)
 	}
-	if got := submatches(body, `(?m)^\t(\w+)\(`); !slices.Equal(got, methods) {
+	// client-go v0.38 lists this one, and our interfaces embed it, see runtime/gen/client.Deleter.
+	got := slices.DeleteFunc(submatches(body, `(?m)^\t(\w+)\(`), func(name string) bool {
+		return name == "DeleteWithResult"
+	})
+	if !slices.Equal(got, methods) {
 		t.Errorf("%s: methods are %v, want %v", k.Name, methods, got)
 	}
 }

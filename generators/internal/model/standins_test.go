@@ -59,7 +59,11 @@ func essence(t *Type) (lines []string) {
 	merging := func(comment []string) {
 		for _, name := range []string{"listType", "listMapKey", "mapType", "structType", "default"} {
 			for _, value := range Markers(comment, name) {
-				lines = append(lines, "+"+name+"="+value)
+				// It changes nothing: a string that isn't omitted has this default without the marker, too.
+				// apimachinery v0.38 has it for the message of a condition.
+				if name != "default" || value != `""` {
+					lines = append(lines, "+"+name+"="+value)
+				}
 			}
 		}
 	}

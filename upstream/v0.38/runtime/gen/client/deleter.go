@@ -18,8 +18,8 @@ type Deleter interface {
 	DeleteWithResult(ctx context.Context, name string, opts metav1.DeleteOptions) (metav1.APIResult, error)
 }
 
-// DeleteWithResult is like Delete. Its result has the server's response, from which Get decodes the object or a
-// Status.
+// DeleteWithResult is like Delete. Its result has the server's response, from which Get decodes the object
+// or a Status.
 func (c *untyped) DeleteWithResult(
 	ctx context.Context, name string, opts metav1.DeleteOptions,
 ) (metav1.APIResult, error) {

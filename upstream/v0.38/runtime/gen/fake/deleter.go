@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/testing"
 )
 
-// DeleteWithResult records a delete. Its result has the reactors' answer, which is a Status unless one of them
-// returns another object.
+// DeleteWithResult records a delete. Its result has the reactors' answer, which is a Status unless one of
+// them returns another object.
 func (c *untyped) DeleteWithResult(
 	_ context.Context, name string, opts metav1.DeleteOptions,
 ) (metav1.APIResult, error) {
