@@ -14,8 +14,8 @@ import (
 // generated code. Then generate again with that version.
 const _ = version.Generation2
 
-// FakeGiftCardsV1 implements GiftCardsV1Interface. It sends no requests: it records each as an action of its
-// Fake, whose reactors return the response.
+// FakeGiftCardsV1 implements GiftCardsV1Interface. It sends no requests: it records each as an action of
+// its Fake, whose reactors return the response.
 type FakeGiftCardsV1 struct {
 	*testing.Fake
 }

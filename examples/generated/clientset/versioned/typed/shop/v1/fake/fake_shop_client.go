@@ -14,8 +14,8 @@ import (
 // generated code. Then generate again with that version.
 const _ = version.Generation2
 
-// FakeShopV1 implements ShopV1Interface. It sends no requests: it records each as an action of its
-// Fake, whose reactors return the response.
+// FakeShopV1 implements ShopV1Interface. It sends no requests: it records each as an action of
+// its Fake, whose reactors return the response.
 type FakeShopV1 struct {
 	*testing.Fake
 }
