@@ -58,6 +58,12 @@ func newCopy(v version) (*copied, error) {
 	if err := c.layOver(filepath.Join("upstream", v.minor)); err != nil {
 		return nil, err
 	}
+	// Tests ask git which files there are.
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}} {
+		if _, err := c.output(".", "git", args...); err != nil {
+			return nil, err
+		}
+	}
 	return c, c.editModules(work)
 }
 
@@ -116,7 +122,6 @@ func copyFile(to, from string) error {
 func (c *copied) command(folder, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = filepath.Join(c.dir, filepath.FromSlash(folder))
-	cmd.Env = append(cmd.Environ(), "GOWORK=off")
 	return cmd
 }
 

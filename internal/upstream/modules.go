@@ -51,7 +51,8 @@ func (c *copied) editModules(work string) error {
 			return err
 		}
 		// go mod tidy would need the tests of what we import, and what these import can't be had yet.
-		_, err = c.output(m.folder, "go", "list", "-mod=mod", "-deps", "-test", m.packages)
+		// The tag selects files that import what tests compile elsewhere.
+		_, err = c.output(m.folder, "go", "list", "-mod=mod", "-tags=deps", "-deps", "-test", m.packages)
 		if err != nil {
 			return err
 		}

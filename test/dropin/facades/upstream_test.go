@@ -28,6 +28,9 @@ type suite struct {
 	helpers []string
 	// edits has the replacements in a file, in order.
 	edits map[string][]edit
+	// either is like edits, for files that differ between minors of client-go: one replacement of a file must
+	// match, not all.
+	either map[string][]edit
 	// leftOut has the files, tests and subtests that don't run, each with the reason.
 	leftOut map[string]string
 }
@@ -163,11 +166,16 @@ func (s suite) copy(t *testing.T, to *sandbox) (skip []string) {
 		for _, e := range s.edits[file] {
 			text = replace(t, text, e)
 		}
+		if edits := s.either[file]; len(edits) > 0 {
+			text = replaceEither(t, text, edits)
+		}
 		write(file, withoutUnusedImports(t, text))
 	}
-	for file := range s.edits {
-		if !known[file] {
-			t.Errorf("%s is edited, and isn't in %s", file, s.folder())
+	for _, edits := range []map[string][]edit{s.edits, s.either} {
+		for file := range edits {
+			if !known[file] {
+				t.Errorf("%s is edited, and isn't in %s", file, s.folder())
+			}
 		}
 	}
 	for entry := range s.leftOut {
@@ -235,4 +243,17 @@ func replace(t *testing.T, text string, e edit) string {
 		t.Errorf("there is no %s", e.old)
 	}
 	return old.ReplaceAllString(text, e.new)
+}
+
+// replaceEither makes those edits that match.
+func replaceEither(t *testing.T, text string, edits []edit) string {
+	t.Helper()
+	before := text
+	for _, e := range edits {
+		text = regexp.MustCompile(e.old).ReplaceAllString(text, e.new)
+	}
+	if text == before {
+		t.Errorf("there is none of %q", edits)
+	}
+	return text
 }
