@@ -49,7 +49,7 @@ func TestDeepCopiesOfKubernetes(t *testing.T) {
 // released returns how many of the packages were released with deep copies.
 func released(t *testing.T, pattern string) (files int) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", pattern).Output()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-e", "-f", "{{.Dir}}", pattern).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

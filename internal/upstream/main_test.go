@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestReadVersions(t *testing.T) {
+	got, err := readVersions("# comment\n\nv0.37.2\nv0.38.0-alpha.2 go1.27.1\n")
+	if want := []version{
+		{"v0.37.2", "v0.37", ""}, {"v0.38.0-alpha.2", "v0.38", "go1.27.1"},
+	}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	for _, wrong := range []string{"v0.37", "0.37.2", "v0.37.2 go1.26.0 go1.27.0", "#v0.37.2"} {
+		if got, err := readVersions(wrong); err == nil {
+			t.Errorf("%s: %v", wrong, got)
+		}
+	}
+}
+
+// TestLayOver checks which files are laid over a copy and how they are counted.
+func TestLayOver(t *testing.T) {
+	from, c := t.TempDir(), &copied{dir: t.TempDir()}
+	for name, text := range map[string]string{
+		filepath.Join(from, "a", "new.go"): "1\n2\n", filepath.Join(from, "old.go"): "1\n2\n3\n",
+		filepath.Join(c.dir, "old.go"): "before\n", filepath.Join(c.dir, "kept.go"): "kept\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, folder := range []string{from, filepath.Join(from, "missing")} {
+		if err := c.layOver(folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := (laid{files: 2, lines: 5, replaced: 1}); c.laid != want {
+		t.Errorf("%+v, want %+v", c.laid, want)
+	}
+	for name, want := range map[string]string{"a/new.go": "1\n2\n", "old.go": "1\n2\n3\n", "kept.go": "kept\n"} {
+		if text, err := os.ReadFile(filepath.Join(c.dir, name)); err != nil || string(text) != want {
+			t.Errorf("%s is %q, %v", name, text, err)
+		}
+	}
+}
