@@ -141,6 +141,18 @@ func TestToolsModule(t *testing.T) {
 	r.wrote("pkg/client", "example.com/shop/pkg/client")
 }
 
+// goLine returns the line of a go.mod that has the Go version, which depends on client-go's.
+func (r *repository) goLine(folder string) string {
+	r.t.Helper()
+	for line := range strings.Lines(r.read(filepath.Join(r.dir, folder, "go.mod"))) {
+		if strings.HasPrefix(line, "go ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	r.t.Fatalf("%s/go.mod has no line with a Go version", folder)
+	return ""
+}
+
 func TestPlaces(t *testing.T) {
 	kubewright := build(t)
 	t.Run("from another folder of the module", func(t *testing.T) {
@@ -164,7 +176,7 @@ func TestPlaces(t *testing.T) {
 	t.Run("in a workspace", func(t *testing.T) {
 		r := newRepository(t, "api")
 		r.write("client/go.mod", "module example.com/client\n\ngo 1.26\n")
-		r.write("go.work", "go 1.26.0\n\nuse (\n\t./api\n\t./client\n)\n")
+		r.write("go.work", r.goLine("api")+"\n\nuse (\n\t./api\n\t./client\n)\n")
 		r.run(".", kubewright, "generate", "--output-dir", "client/gen", "./api/apis/...")
 		r.wrote("client/gen", "example.com/client/gen")
 		r.run("client", kubewright, "check", "--output-dir", "gen", "example.com/shop/apis/...")
@@ -195,7 +207,7 @@ func TestWorkspaceMessages(t *testing.T) {
 	r.write("client/go.mod", "module example.com/client\n\ngo 1.26\n")
 	r.write("other/go.mod", "module example.com/other\n\ngo 1.26\n")
 	r.write("other/v1/doc.go", "package v1\n")
-	r.write("go.work", "go 1.26.0\n\nuse (\n\t./api\n\t./client\n)\n")
+	r.write("go.work", r.goLine("api")+"\n\nuse (\n\t./api\n\t./client\n)\n")
 	t.Chdir(r.dir)
 	for _, c := range []struct{ args, message string }{
 		{"generate ./api/apis/...", "kubewright: no go.mod here or in any folder above, only a go.work; run " +
