@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -41,7 +42,7 @@ func (c *copied) editModules(work string) error {
 			return err
 		}
 		release := required["k8s.io/client-go"]
-		edits := all
+		edits := slices.Clone(all)
 		for module, version := range required {
 			if strings.HasPrefix(module, "k8s.io/") && version == release {
 				edits = append(edits, "-require="+module+"@"+c.name)

@@ -27,7 +27,7 @@ type DecodingError struct {
 	// Err is the cause.
 	Err error
 
-	// Action is what failed, such as "can't decode the list".
+	// Action is what failed, "" for the decoding of a list.
 	Action string
 	// Reason is a text for Err that quotes no value, where Found, Value and Type say too little.
 	Reason string

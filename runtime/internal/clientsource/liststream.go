@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,25 +25,20 @@ import (
 // responses. It reads the lists of one collection, in any number of pages. If the function
 // retries, it reads them again, from the first page on.
 type listCall struct {
-	ctx       context.Context
-	requested *requested
-	decoding  *decoding
-	kinds     *responseKinds
+	call
+	ctx      context.Context
+	decoding *decoding
+	kinds    *responseKinds
 	// slot is that of the list, nil without a budget.
 	slot *limits.Slot
 	to   sources.Receiver
 	// page is the continue token with which the function was called.
 	page string
 
-	mu sync.Mutex
-	// ended means that the function has returned, or was left behind. Objects that it still
-	// reads are dropped, and the fields don't change any more.
-	ended bool
-	// seen means that a transport saw a response, unread is why it left one to the client.
-	seen   bool
+	// The lock of call guards what follows. After its end, objects that the function still reads are dropped.
+
+	// unread is why a response was left to the client.
 	unread string
-	// last is the last response, nil if there was none.
-	last *transport.Answer
 	// broken is what can't be decoded in a response that was left to the client.
 	broken error
 	// several means that the function read more than one collection. Its list is read
@@ -67,13 +61,6 @@ func (c *listCall) callListFunc(from collection, opts metav1.ListOptions) (runti
 	return from.listWithin(transport.During(c.ctx, c), opts)
 }
 
-func (c *listCall) Sends(req *http.Request) {
-	c.requested.note(req)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seen = c.seen || !c.ended
-}
-
 func (c *listCall) Left(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,14 +80,6 @@ func (c *listCall) giveUp(reason string) {
 func (c *listCall) leaveToClient(reason string) {
 	c.unread = c.last.Credentials().Hide(reason)
 	c.several = c.several || c.accepted
-}
-
-func (c *listCall) Answered(a *transport.Answer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.ended {
-		c.last = a
-	}
 }
 
 func (c *listCall) Take(req *http.Request, contentType string, body io.ReadCloser) io.ReadCloser {

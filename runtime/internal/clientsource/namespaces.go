@@ -71,11 +71,10 @@ type metadataCall struct {
 	whole bool
 	add   func(obj any) error
 
-	// The lock of plainCall guards these. ended means that the function has returned, or was left behind: the
-	// others don't change any more. read means that a response was read, page and err are the result.
-	ended, read bool
-	page        sources.ListMeta
-	err         error
+	// The lock of call guards these. read means that a response was read, page and err are the result.
+	read bool
+	page sources.ListMeta
+	err  error
 }
 
 // Sends makes a request accept a list of metadata, or whole objects if the server can't make one.

@@ -3,7 +3,6 @@ package clientsource
 import (
 	"io"
 	"net/http"
-	"sync"
 
 	"github.com/kubewright/kubewright/runtime/internal/transport"
 )
@@ -13,22 +12,10 @@ type plainCall struct {
 	// keep returns what keeps text of a body, to find what the client can't decode. It is nil if our decoder
 	// can't read the text.
 	keep func() transport.Kept
-	// requested is that of the source, nil if the request doesn't matter to it.
-	requested *requested
-
-	mu   sync.Mutex
-	last *transport.Answer
+	call
 }
-
-func (c *plainCall) Sends(req *http.Request) { c.requested.note(req) }
 
 func (c *plainCall) Left(string) {}
-
-func (c *plainCall) Answered(a *transport.Answer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last = a
-}
 
 func (c *plainCall) Take(*http.Request, string, io.ReadCloser) io.ReadCloser {
 	c.mu.Lock()

@@ -168,7 +168,7 @@ func (s *source) list(
 		return s.listWhole(ctx, c, opts, to, c.notStreamed)
 	}
 	call := &listCall{
-		ctx: ctx, requested: &s.requested, decoding: s.decoding, kinds: c.kinds, slot: counting(slot),
+		call: call{requested: &s.requested}, ctx: ctx, decoding: s.decoding, kinds: c.kinds, slot: counting(slot),
 		to: to, page: opts.Continue,
 	}
 	defer func() { err = call.last.Credentials().HideInError(err) }()
@@ -214,7 +214,7 @@ const errUnseen = "no transport of listwatch.Wrap saw the request: the HTTP clie
 func (s *source) listWhole(
 	ctx context.Context, c collection, opts metav1.ListOptions, to sources.Receiver, reason string,
 ) (sources.ListMeta, error) {
-	call := plainCall{requested: &s.requested}
+	call := plainCall{call: call{requested: &s.requested}}
 	if s.expected.isPointer() {
 		call.keep = func() transport.Kept { return &head{} }
 	}
@@ -258,7 +258,7 @@ func (s *source) watch(
 	ctx context.Context, c collection, opts metav1.ListOptions, slot *limits.Slot,
 ) (sources.Stream, error) {
 	if c.kinds == nil {
-		call := plainCall{requested: &s.requested}
+		call := plainCall{call: call{requested: &s.requested}}
 		if s.expected.isPointer() {
 			call.keep = func() transport.Kept { return &tail{} }
 		}
@@ -269,7 +269,7 @@ func (s *source) watch(
 		s.counts.note(whole, c.notStreamed)
 		return hideInStream(call.credentials(), clientStreamOf(w, s.expected, call.answer())), nil
 	}
-	call := &watchCall{requested: &s.requested, decoding: s.decoding, kinds: c.kinds}
+	call := &watchCall{call: call{requested: &s.requested}, decoding: s.decoding, kinds: c.kinds}
 	w, err := c.watch(transport.During(ctx, call), opts)
 	body := call.endCall()
 	switch {

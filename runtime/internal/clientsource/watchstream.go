@@ -25,27 +25,14 @@ import (
 
 // watchCall is one call of a watch function. A transport gives it the body of the watch.
 type watchCall struct {
-	requested *requested
-	decoding  *decoding
-	kinds     *responseKinds
+	call
+	decoding *decoding
+	kinds    *responseKinds
 
-	mu sync.Mutex
-	// ended means that the function has returned. Later requests, such as those of a watcher
-	// that watches again by itself, are left to the client.
-	ended bool
-	// seen means that a transport saw a response, unread is why it left one to the client.
-	seen   bool
+	// The lock of call guards these. After its end, requests are left to the client, such as those of a
+	// watcher that watches again by itself. unread is why a response was left to the client.
 	unread string
-	// last is the last response, nil if there was none.
-	last *transport.Answer
-	body *watchBody
-}
-
-func (c *watchCall) Sends(req *http.Request) {
-	c.requested.note(req)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seen = c.seen || !c.ended
+	body   *watchBody
 }
 
 func (c *watchCall) Left(reason string) {
@@ -53,14 +40,6 @@ func (c *watchCall) Left(reason string) {
 	defer c.mu.Unlock()
 	if !c.ended {
 		c.unread = c.last.Credentials().Hide(reason)
-	}
-}
-
-func (c *watchCall) Answered(a *transport.Answer) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.ended {
-		c.last = a
 	}
 }
 
