@@ -64,7 +64,7 @@ func newCopy(v version) (*copied, error) {
 			return nil, err
 		}
 	}
-	return c, c.editModules(work)
+	return c, c.editModules()
 }
 
 // layOver copies the files of a folder over the copy. The folder need not exist.

@@ -2,47 +2,41 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 )
 
 // modules are the folders of the modules that checks need, with the packages of each.
 var modules = []struct{ folder, packages string }{
 	{".", "./..."},
+	{"contrib/prometheus", "./..."},
+	{"contrib/controller-runtime", "./..."},
+	{"envtest", "./..."},
+	{"examples/tour", "./..."},
+	{"generators/crdtest", "./..."},
 	{"test/dropin", "./facades"},
+	{"test/e2e", "./..."},
+	{"test/lab", "./..."},
+	{"test/parity", "./..."},
 }
 
-const (
-	kubeOpenAPI = "k8s.io/kube-openapi"
-	diffV6      = "sigs.k8s.io/structured-merge-diff/v6"
-	diffV7      = "sigs.k8s.io/structured-merge-diff/v7"
-	// diffV7Version is the one that client-go v0.38.0-alpha.2 requires.
-	diffV7Version = "v7.0.0"
-)
+// kubeOpenAPI is the oldest version of kube-openapi that works with v0.38.0-alpha.2 and that the module proxy
+// has. It doesn't have the one that alpha.2 requires, which is two weeks older.
+const kubeOpenAPI = "k8s.io/kube-openapi@v0.0.0-20261014044854-ca3452a79603"
 
 // editModules makes the modules of the copy require its version of the k8s.io modules. What else that needs
 // is added to their go.mod and go.sum.
-func (c *copied) editModules(work string) error {
-	var all []string
-	if c.minor != "v0.37" {
-		dir := filepath.Join(work, "kube-openapi")
-		if err := c.renamedKubeOpenAPI(dir); err != nil {
-			return err
-		}
-		all = append(all, "-replace="+kubeOpenAPI+"="+dir)
-	}
+func (c *copied) editModules() error {
 	for _, m := range modules {
 		required, err := c.requirements(m.folder)
 		if err != nil {
 			return err
 		}
 		release := required["k8s.io/client-go"]
-		edits := slices.Clone(all)
+		var edits []string
+		if c.minor != "v0.37" {
+			edits = append(edits, "-require="+kubeOpenAPI)
+		}
 		for module, version := range required {
 			if strings.HasPrefix(module, "k8s.io/") && version == release {
 				edits = append(edits, "-require="+module+"@"+c.name)
@@ -78,48 +72,4 @@ func (c *copied) requirements(folder string) (map[string]string, error) {
 		versions[r.Path] = r.Version
 	}
 	return versions, nil
-}
-
-// renamedKubeOpenAPI copies the version of kube-openapi that the repository requires to dir, with the imports
-// of structured-merge-diff v6 changed to v7: the version that client-go v0.38.0-alpha.2 requires isn't in the
-// module proxy.
-func (c *copied) renamedKubeOpenAPI(dir string) error {
-	text, err := c.output(".", "go", "mod", "download", "-json", kubeOpenAPI)
-	if err != nil {
-		return err
-	}
-	var module struct{ Dir string }
-	if err := json.Unmarshal([]byte(text), &module); err != nil {
-		return fmt.Errorf("go mod download -json: %w", err)
-	}
-	err = filepath.WalkDir(module.Dir, func(file string, entry fs.DirEntry, err error) error {
-		name, relErr := filepath.Rel(module.Dir, file)
-		if err := errors.Join(err, relErr); err != nil {
-			return err
-		}
-		if entry.IsDir() && entry.Name() == "testdata" {
-			return fs.SkipDir
-		}
-		if entry.IsDir() || filepath.Ext(file) != ".go" && entry.Name() != "go.mod" && entry.Name() != "go.sum" {
-			return nil
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		if filepath.Ext(file) == ".go" {
-			text = []byte(strings.ReplaceAll(string(text), diffV6, diffV7))
-		}
-		to := filepath.Join(dir, name)
-		return errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.WriteFile(to, text, 0o644))
-	})
-	if err != nil {
-		return err
-	}
-	edit := c.command(".", "go", "mod", "edit", "-droprequire="+diffV6, "-require="+diffV7+"@"+diffV7Version)
-	edit.Dir = dir
-	if out, err := edit.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: go mod edit: %w\n%s", dir, err, out)
-	}
-	return nil
 }

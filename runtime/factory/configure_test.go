@@ -154,9 +154,11 @@ func TestConfigureRefuses(t *testing.T) {
 	pods := corev1.Resource("pods")
 	inside := informer.Options{Overrides: map[schema.GroupResource]informer.Options{pods: {}}}
 	for want, options := range map[string]informer.Options{
-		"part of its name is missing": {Drop: []string{"metadata."}},
-		"drop the field \"\"":         {Drop: []string{""}},
-		"MutationSample is -1":        {MutationSample: -1},
+		"part of its name is missing":     {Drop: []string{"metadata."}},
+		"drop the field \"\"":             {Drop: []string{""}},
+		"drop the field \"metadata.uid\"": {Drop: []string{"metadata.managedFields", "metadata.uid"}},
+		"drop the field \"metadata\"":     {Drop: []string{"metadata"}},
+		"MutationSample is -1":            {MutationSample: -1},
 		"the override for pods has Overrides of its own": {
 			Overrides: map[schema.GroupResource]informer.Options{pods: inside}},
 		"an override is for no resource": {Overrides: map[schema.GroupResource]informer.Options{{}: {}}},

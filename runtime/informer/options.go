@@ -24,6 +24,7 @@ type Options struct {
 	// metadata.managedFields or spec.template. Elements of slices and maps have no step of their own:
 	// spec.containers.env drops env of every container. A name that a type doesn't have drops nothing. The
 	// fields are skipped before they are decoded, at almost no cost. Objects that aren't streamed keep them.
+	// It is an error to drop the name, namespace, resourceVersion or uid of the metadata.
 	Drop []string
 	// MetadataOnly drops everything but kind, apiVersion and metadata, likewise.
 	MetadataOnly bool
@@ -138,11 +139,20 @@ func (o Options) decodes() bool {
 		o.NoStreams
 }
 
+// needed are the fields that can't be dropped. Keys are made of names; versions and UIDs tell which state of
+// which object is in the cache.
+var needed = []string{"metadata", "metadata.name", "metadata.namespace", "metadata.resourceVersion",
+	"metadata.uid"}
+
 // Validate returns an error for values that have no meaning. [Configure] calls it.
 func (o Options) Validate() error {
 	for _, field := range o.Drop {
 		if slices.Contains(strings.Split(field, "."), "") {
 			return fmt.Errorf("drop the field %q: part of its name is missing", field)
+		}
+		if slices.Contains(needed, field) {
+			return fmt.Errorf("drop the field %q: caches and waits for own writes need metadata.name, "+
+				"metadata.namespace, metadata.resourceVersion and metadata.uid", field)
 		}
 	}
 	switch {
