@@ -150,6 +150,9 @@ func TestManyItems(t *testing.T) {
 func TestShutDownAtAnyMoment(t *testing.T) {
 	for _, s := range sides[int]() {
 		t.Run(s.name, func(t *testing.T) {
+			if s.name == "upstream" && !isV025() {
+				t.Skip("controller-runtime v0.24's queue never returns from some calls of GetWithPriority")
+			}
 			for round := range uint64(50) {
 				q := s.make(t.Name(), nil)
 				var taken atomic.Int64

@@ -1,10 +1,12 @@
 package kwctrl_test
 
 import (
+	"reflect"
 	"testing"
 
 	"go.uber.org/goleak"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
@@ -42,4 +44,11 @@ func sides[T comparable]() []side[T] {
 			return priorityqueue.New(name, func(o *priorityqueue.Opts[T]) { o.RateLimiter = l })
 		}},
 	}
+}
+
+// isV025 reports whether the tests run with controller-runtime v0.25, as newest.mod requires it, and not with
+// v0.24, as go.mod does.
+func isV025() bool {
+	_, ok := reflect.TypeFor[client.CacheOptions]().FieldByName("EnableReadYourWritesConsistency")
+	return ok
 }

@@ -24,6 +24,8 @@ type part struct {
 	about string
 	// module is the folder of the module, relative to the root. packages is a pattern in it.
 	module, packages string
+	// modfile is the go.mod to build with, if it isn't the module's.
+	modfile string
 	// count is how often the benchmarks of a package run, each time in a new process, so that a disturbance of
 	// the machine affects ours and theirs alike.
 	count int
@@ -61,7 +63,7 @@ var parts = []part{
 	{
 		name:   "manager",
 		about:  "the same from a recorded server for the cache of a controller-runtime manager",
-		module: "contrib/controller-runtime", packages: "./wirebench",
+		module: "contrib/controller-runtime", packages: "./wirebench", modfile: "newest.mod",
 		count: 1, args: once,
 		apart: noServers,
 	},
@@ -82,7 +84,7 @@ var parts = []part{
 	{
 		name:   "controller-runtime",
 		about:  "our priority queue beside controller-runtime's",
-		module: "contrib/controller-runtime", packages: ".",
+		module: "contrib/controller-runtime", packages: ".", modfile: "newest.mod",
 		count: 3, args: []string{"-test.benchmem"},
 		apart: noServers,
 	},
@@ -130,7 +132,8 @@ func (p part) run(ctx context.Context, bench string, progress *progress) (result
 	for n, pkg := range packages {
 		progress.say("%s: %s, building", p.name, pkg.name())
 		binary := filepath.Join(dir, strconv.Itoa(n)+".test")
-		_, err := output(ctx, filepath.Join(root, p.module), "go", "test", "-c", "-o", binary, pkg.path)
+		_, err := output(ctx, filepath.Join(root, p.module), "go", "test", "-modfile="+p.modfile, "-c",
+			"-o", binary, pkg.path)
 		if err != nil {
 			return result{}, err
 		}
