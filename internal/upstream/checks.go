@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kubewright/kubewright/internal/scratch"
@@ -17,6 +22,9 @@ type check struct {
 	args         []string
 	run          func(*copied, check) (result, error)
 }
+
+// nextOnly are the names of checks that compare this repository's minor with another one.
+var nextOnly = []string{"one tree of generated code, both minors"}
 
 // result counts what passed, of all, and describes each failure.
 type result struct {
@@ -32,18 +40,24 @@ var checks = []check{
 	{"tests of the generators, golden files and deep copies included", ".",
 		[]string{"./generators/...", "./templates/...", "./cmd/..."}, test},
 	{"tests of the examples", ".", []string{"./examples/..."}, test},
+	{"tests of sharding", ".", []string{"./sharding/..."}, test},
 	{"facades with that client-go's own tests", "test/dropin", []string{"./facades"}, test},
+	{"caches and queues of controller-runtime", "contrib/controller-runtime", []string{"./..."}, test},
+	{"metrics", "contrib/prometheus", []string{"./..."}, test},
+	{"the API server for tests", "envtest", []string{"./..."}, test},
+	{"clients and informers beside that API server", "test/e2e", []string{"./..."}, test},
+	{"informers beside faults", "test/lab", []string{"./..."}, test},
+	{"client-go's generated code, by API and behaviour", "test/parity",
+		[]string{"-steps", "generate,build,apidiff,probe", "client-go"}, parity},
+	{"one tree of generated code, both minors", "test/parity", []string{"minors"}, parity},
 }
 
 // excluded are foreign packages that can't be had or don't compile with a minor, until other projects
 // release.
 var excluded = []struct{ minor, name, reason string }{
-	{"v0.38", "k8s.io/kube-openapi v0.0.0-20260929181212-2cfbdf149b9a",
-		"the module proxy doesn't have it; the version of July is used, with structured-merge-diff v7 for v6"},
 	{"v0.38", "k8s.io/ktesting", "tests of k8s.io modules import it; the module proxy doesn't have it"},
 	{"v0.38", "k8s.io/code-generator", "its commands aren't compared with: the module proxy doesn't have it"},
-	{"v0.38", "sigs.k8s.io/controller-runtime v0.25.2",
-		"its pkg/client/fake doesn't compile; contrib/controller-runtime isn't built"},
+	{"v0.38", "sigs.k8s.io/controller-runtime v0.25.2", "its pkg/client/fake doesn't compile"},
 }
 
 // build counts packages that compile.
@@ -108,3 +122,48 @@ func test(c *copied, check check) (result, error) {
 	}
 	return r, nil
 }
+
+// parity runs a check of test/parity and counts the lines "check NAME: N of M", which it prints.
+func parity(c *copied, check check) (result, error) {
+	args := []string{"run", ".", "-work", filepath.Join(filepath.Dir(c.dir), "parity")}
+	dir := filepath.Join(c.dir, check.folder)
+	if slices.Contains(check.args, "minors") {
+		// The tree is generated with what this repository requires.
+		dir = filepath.FromSlash(check.folder)
+		args = append(args, "-next", c.name, "-next-checkout", c.dir)
+	} else {
+		args = append(args, "-release", c.name)
+	}
+	if c.minor != minor {
+		args = append(args, "-with", kubeOpenAPI)
+	}
+	cmd := exec.Command("go", append(args, check.args...)...)
+	cmd.Dir = dir
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return result{}, err
+	}
+	if err := cmd.Start(); err != nil {
+		return result{}, err
+	}
+	var r result
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		line := lines.Text()
+		fmt.Println("  " + line)
+		if m := ratio.FindStringSubmatch(line); m != nil && !strings.Contains(line, "(not required)") {
+			passed, _ := strconv.Atoi(m[1])
+			all, _ := strconv.Atoi(m[2])
+			r.passed += passed
+			r.all += all
+		}
+	}
+	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+		r.failures = append(r.failures, fmt.Sprintf("%v\n%s", err, stderr.String()))
+	}
+	return r, nil
+}
+
+var ratio = regexp.MustCompile(`^check .*: (\d+) of (\d+)\b`)

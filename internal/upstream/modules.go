@@ -20,6 +20,9 @@ var modules = []struct{ folder, packages string }{
 	{"test/parity", "./..."},
 }
 
+// minor is the minor of the k8s.io modules that this repository requires.
+const minor = "v0.37"
+
 // kubeOpenAPI is the oldest version of kube-openapi that works with v0.38.0-alpha.2 and that the module proxy
 // has. It doesn't have the one that alpha.2 requires, which is two weeks older.
 const kubeOpenAPI = "k8s.io/kube-openapi@v0.0.0-20261014044854-ca3452a79603"
@@ -34,7 +37,7 @@ func (c *copied) editModules() error {
 		}
 		release := required["k8s.io/client-go"]
 		var edits []string
-		if c.minor != "v0.37" {
+		if c.minor != minor {
 			edits = append(edits, "-require="+kubeOpenAPI)
 		}
 		for module, version := range required {

@@ -77,8 +77,8 @@ func (g *regenerated) command(dir, name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
 	flags := ""
-	if dir == g.copy {
-		flags = "-mod=mod" // it has one requirement more than the release
+	if dir == g.copy || len(g.with) > 0 {
+		flags = "-mod=mod" // it has other requirements than the release
 	}
 	cmd.Env = append(os.Environ(), "PWD="+dir, "GOWORK=off", "GOFLAGS="+flags)
 	return cmd

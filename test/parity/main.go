@@ -4,8 +4,11 @@
 //	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [hubs] [flags]
 //	       [deepcopy] [register] [defaulter] [collisions]
 //
-// Without arguments it runs all checks. What it downloads and writes stays in DIR, by default a folder in the
-// user's cache.
+// Without arguments it runs all of these checks. What it downloads and writes stays in DIR, by default a folder
+// in the user's cache.
+//
+// make upstream runs the check client-go with another -release, and the check minors: one tree of generated
+// code compiles with this minor and with the -next one.
 package main
 
 import (
@@ -35,6 +38,8 @@ type run struct {
 	rows     []string // the selected rows of the corpus; all if empty
 	steps    []string // the selected steps of client-go and corpus; all if empty
 	review   *review  // the known messages of kubewright
+	next     next     // what the check minors needs
+	with     []string // MODULE@VERSION, in place of what client-go requires
 }
 
 func main() {
@@ -45,27 +50,36 @@ func main() {
 			"of corpus: strict, kubewright generate without the binaries")
 	record := flag.Bool("record", false,
 		"write the messages of kubewright generate to testdata/messages.tsv instead of comparing them with it")
+	var next next
+	flag.StringVar(&release, "release", release, "the version of the Kubernetes modules")
+	flag.StringVar(&next.version, "next", "", "minors: the version of the Kubernetes modules of the next minor")
+	flag.StringVar(&next.checkout, "next-checkout", "", "minors: a checkout of kubewright for that minor")
+	with := flag.String("with", "",
+		"client-go with another release, and minors: MODULE@VERSION, comma separated, in place of what client-go requires")
 	flag.Parse()
-	if err := parity(*work, *rows, *steps, *record, flag.Args()); err != nil {
+	if err := parity(*work, *rows, *steps, *with, *record, next, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "parity:", err)
 		os.Exit(1)
 	}
 }
 
-func parity(work, rows, steps string, record bool, checks []string) error {
+func parity(work, rows, steps, with string, record bool, next next, checks []string) error {
 	if len(checks) == 0 {
 		checks = []string{"client-go", "corpus", "hubs", "flags", "deepcopy", "register", "defaulter", "collisions"}
 	}
-	r, err := prepare(work)
+	compared := slices.ContainsFunc(checks, func(c string) bool { return c != "client-go" && c != "minors" })
+	r, err := prepare(work, compared)
 	if err != nil {
 		return err
 	}
-	r.review.record = record
-	if rows != "" {
-		r.rows = strings.Split(rows, ",")
-	}
-	if steps != "" {
-		r.steps = strings.Split(steps, ",")
+	r.review.record, r.next = record, next
+	for _, list := range []struct {
+		to   *[]string
+		text string
+	}{{&r.rows, rows}, {&r.steps, steps}, {&r.with, with}} {
+		if list.text != "" {
+			*list.to = strings.Split(list.text, ",")
+		}
 	}
 	var failed []error
 	for _, name := range checks {
@@ -86,16 +100,18 @@ func parity(work, rows, steps string, record bool, checks []string) error {
 			failed = append(failed, r.defaults())
 		case "collisions":
 			failed = append(failed, r.collisions())
+		case "minors":
+			failed = append(failed, r.minors())
 		default:
-			return fmt.Errorf("no check %q: there are client-go, corpus, hubs, flags, deepcopy, register, defaulter "+
-				"and collisions", name)
+			return fmt.Errorf("no check %q: there are client-go, corpus, hubs, flags, deepcopy, register, defaulter, "+
+				"collisions and minors", name)
 		}
 	}
 	return errors.Join(failed...)
 }
 
-// prepare finds the folders and builds both sets of generators.
-func prepare(work string) (*run, error) {
+// prepare finds the folders and builds our generators, and upstream's if something is compared with these.
+func prepare(work string, compared bool) (*run, error) {
 	here, err := os.Getwd()
 	if err != nil {
 		return nil, err
@@ -117,12 +133,14 @@ func prepare(work string) (*run, error) {
 	if r.review, err = readReview(filepath.Join(here, "testdata", "messages.tsv")); err != nil {
 		return nil, err
 	}
-	var theirs []string
-	for _, tool := range slices.Concat(tools, helperTools) {
-		theirs = append(theirs, "k8s.io/code-generator/cmd/"+tool)
-	}
-	if err := build(here, r.upstream, theirs...); err != nil {
-		return nil, err
+	if compared {
+		var theirs []string
+		for _, tool := range slices.Concat(tools, helperTools) {
+			theirs = append(theirs, "k8s.io/code-generator/cmd/"+tool)
+		}
+		if err := build(here, r.upstream, theirs...); err != nil {
+			return nil, err
+		}
 	}
 	if err := build(r.root, r.ours, "./cmd/..."); err != nil {
 		return nil, err

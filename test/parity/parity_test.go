@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-var prepared = sync.OnceValues(func() (*run, error) { return prepare(scratchDir) })
+var prepared = sync.OnceValues(func() (*run, error) { return prepare(scratchDir, true) })
 
 func TestFlags(t *testing.T) {
 	r, err := prepared()

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// release is the version of the Kubernetes modules that everything is compared on.
-const release = "v0.37.2"
+// release is the version of the Kubernetes modules that everything is compared on. A flag sets it.
+var release = "v0.37.2"
 
 // scratch is a module for the code that one set of generators makes of a row. Both sets get a module of the
 // same path and with the same requirements.
