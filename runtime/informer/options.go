@@ -25,7 +25,14 @@ type Options struct {
 	// spec.containers.env drops env of every container. A name that a type doesn't have drops nothing. The
 	// fields are skipped before they are decoded, at almost no cost. Objects that aren't streamed keep them.
 	// It is an error to drop the name, namespace, resourceVersion or uid of the metadata.
+	//
+	// If that is metadata.managedFields alone, and MetadataOnly isn't set, lists and watches also ask the
+	// server not to send it. API servers from v1.38 on, with the feature gate ManagedFieldsOptOut, then
+	// don't; others ignore that. If a server answers 406 Not Acceptable, the request is repeated, and its
+	// client doesn't ask any more. Reading.DropSent of [Status] is set while informers ask.
 	Drop []string
+	// NoServerDrop doesn't ask the server, so that no request changes.
+	NoServerDrop bool
 	// MetadataOnly drops everything but kind, apiVersion and metadata, likewise.
 	MetadataOnly bool
 	// ShareValues gives fields with the same text in several objects the same maps, slices and pointers. It
@@ -136,7 +143,7 @@ func (o Options) For(resource schema.GroupResource) Options {
 // decodes reports whether options change how objects are decoded.
 func (o Options) decodes() bool {
 	return len(o.Drop) > 0 || o.MetadataOnly || o.ShareValues || o.KeepUnchanged || o.MaxObject != 0 ||
-		o.NoStreams
+		o.NoServerDrop || o.NoStreams
 }
 
 // needed are the fields that can't be dropped. Keys are made of names; versions and UIDs tell which state of

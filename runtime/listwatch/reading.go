@@ -9,4 +9,7 @@ type Reading struct {
 	Streamed, Whole, Unseen int
 	// NotStreamed is why the last page or watch wasn't read as a stream, "" if it was.
 	NotStreamed string
+	// DropSent is set if the last request of a list or watch asked the server to leave
+	// metadata.managedFields out, see Drop of informer.Options. Its answer doesn't say whether it did.
+	DropSent bool
 }

@@ -11,6 +11,8 @@ import (
 type call struct {
 	// requested is that of the source, nil if the request doesn't matter to it.
 	requested *requested
+	// drop means that the server should be asked to leave metadata.managedFields out.
+	drop bool
 
 	mu sync.Mutex
 	// ended means that the function has returned, or was left behind: the exchange doesn't change any more.
@@ -21,9 +23,15 @@ type call struct {
 	last *transport.Answer
 }
 
+// Prepare is a method of [transport.Exchange].
+func (c *call) Prepare(req *http.Request) (drop bool) {
+	_, lists := requestOf(req)
+	return c.drop && lists
+}
+
 // Sends is a method of [transport.Exchange].
-func (c *call) Sends(req *http.Request) {
-	c.requested.note(req)
+func (c *call) Sends(req *http.Request, drop bool) {
+	c.requested.note(req, drop)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen = c.seen || !c.ended

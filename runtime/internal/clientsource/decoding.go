@@ -3,6 +3,7 @@ package clientsource
 import (
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -65,6 +66,9 @@ type decoding struct {
 	decoder *decode.Decoder
 	// off is why nothing is streamed, "" if it is.
 	off string
+	// asksToDrop means that servers are asked to leave metadata.managedFields out. The decoder skips it in any
+	// case, because they need not.
+	asksToDrop bool
 	// gaveUp is why the client decodes all further responses: the server sent something that
 	// only the client understands, or the list function lists several collections. It is nil
 	// until that happens.
@@ -78,7 +82,8 @@ type decoding struct {
 // streams unless opts or the environment turn that off.
 func newDecoding(t reflect.Type, opts sources.Decoding, counts *readingCounts) *decoding {
 	d := &decoding{counts: counts, decoder: decode.New(t, decode.Options{Drop: opts.Drop,
-		MetadataOnly: opts.MetadataOnly, ShareValues: opts.ShareValues, MaxObject: opts.MaxObject})}
+		MetadataOnly: opts.MetadataOnly, ShareValues: opts.ShareValues, MaxObject: opts.MaxObject}),
+		asksToDrop: !opts.NoServerDrop && dropsOnlyManagedFields(opts)}
 	switch on, err := strconv.ParseBool(os.Getenv(streamingVariable)); {
 	case opts.Off:
 		d.off = "the option NoStreams turns streams off"
@@ -89,6 +94,13 @@ func newDecoding(t reflect.Type, opts sources.Decoding, counts *readingCounts) *
 		d.cached.Texts = &decode.Texts{}
 	}
 	return d
+}
+
+// dropsOnlyManagedFields reports whether metadata.managedFields is all that is dropped.
+func dropsOnlyManagedFields(opts sources.Decoding) bool {
+	return len(opts.Drop) > 0 && !opts.MetadataOnly && !slices.ContainsFunc(opts.Drop, func(field string) bool {
+		return field != "metadata.managedFields"
+	})
 }
 
 // beginList and endList enclose a list, which may have several pages.

@@ -52,6 +52,7 @@ func (s *source) namespaces(
 		return err
 	}
 	call := &metadataCall{add: count, whole: c.kinds == nil}
+	call.drop = c.kinds != nil && s.decoding.asksToDrop
 	defer func() { err = call.credentials().HideInError(err) }()
 	list, err := c.listWithin(transport.During(ctx, call), opts)
 	switch {
@@ -77,13 +78,14 @@ type metadataCall struct {
 	err  error
 }
 
-// Sends makes a request accept a list of metadata, or whole objects if the server can't make one.
-func (c *metadataCall) Sends(req *http.Request) {
+// Prepare makes a request accept a list of metadata, or whole objects if the server can't make one.
+func (c *metadataCall) Prepare(req *http.Request) (drop bool) {
 	if !c.whole {
 		req.Header = req.Header.Clone()
 		req.Header.Set("Accept",
 			"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,"+runtime.ContentTypeJSON)
 	}
+	return c.call.Prepare(req)
 }
 
 func (c *metadataCall) Take(_ *http.Request, contentType string, body io.ReadCloser) io.ReadCloser {

@@ -15,19 +15,23 @@ type requested struct {
 	resource schema.GroupVersionResource
 	// several means that the source requests several resources: then none is its own.
 	several bool
+	// dropSent means that the last request asked the server to leave metadata.managedFields out.
+	dropSent bool
 }
 
-// note notes the resource of a request of the source.
-func (r *requested) note(req *http.Request) {
-	if r == nil || req.Method != http.MethodGet {
+// note notes the resource of a request of the source, and whether the server is asked to leave
+// metadata.managedFields out.
+func (r *requested) note(req *http.Request, drop bool) {
+	if r == nil {
 		return
 	}
-	resource, ok := resourceIn(req.URL.Path)
+	resource, ok := requestOf(req)
 	if !ok {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.dropSent = drop
 	switch {
 	case r.several || r.resource == resource:
 	case r.resource.Empty():
@@ -37,10 +41,18 @@ func (r *requested) note(req *http.Request) {
 	}
 }
 
-func (r *requested) get() schema.GroupVersionResource {
+func (r *requested) get() (resource schema.GroupVersionResource, dropSent bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.resource
+	return r.resource, r.dropSent
+}
+
+// requestOf returns the resource that a request lists or watches. ok is false for other requests.
+func requestOf(req *http.Request) (resource schema.GroupVersionResource, ok bool) {
+	if req.Method != http.MethodGet {
+		return resource, false
+	}
+	return resourceIn(req.URL.Path)
 }
 
 // resourceIn returns the resource that a path of an API server lists or watches. ok is false for paths of

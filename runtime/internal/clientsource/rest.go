@@ -61,11 +61,12 @@ func collectionBy(
 func wrapped(client *rest.RESTClient) *rest.RESTClient {
 	clone := new(rest.RESTClient)
 	reflect.ValueOf(clone).Elem().Set(reflect.ValueOf(client).Elem())
-	httpClient := *http.DefaultClient
+	original := http.DefaultClient
 	if client.Client != nil {
-		httpClient = *client.Client
+		original = client.Client
 	}
-	httpClient.Transport = transport.Wrap(httpClient.Transport)
+	httpClient := *original
+	httpClient.Transport = transport.WrapFor(httpClient.Transport, transport.RefusalsOf(original))
 	clone.Client = &httpClient
 	return clone
 }

@@ -86,11 +86,18 @@ func (s *source) UseCache(lookUp func(decode.Identity) (any, bool)) bool {
 }
 
 // Reading returns how the source has read its lists and watches.
-func (s *source) Reading() listwatch.Reading { return s.counts.total() }
+func (s *source) Reading() listwatch.Reading {
+	reading := s.counts.total()
+	_, reading.DropSent = s.requested.get()
+	return reading
+}
 
 // Resource returns the resource that the source lists, as far as a transport has seen its requests; else it
 // is empty.
-func (s *source) Resource() schema.GroupVersionResource { return s.requested.get() }
+func (s *source) Resource() schema.GroupVersionResource {
+	resource, _ := s.requested.get()
+	return resource
+}
 
 // IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
 func (s *source) IsWatchListSemanticsUnSupported() bool { return s.lacksWatchList() }
@@ -168,8 +175,8 @@ func (s *source) list(
 		return s.listWhole(ctx, c, opts, to, c.notStreamed)
 	}
 	call := &listCall{
-		call: call{requested: &s.requested}, ctx: ctx, decoding: s.decoding, kinds: c.kinds, slot: counting(slot),
-		to: to, page: opts.Continue,
+		call: call{requested: &s.requested, drop: s.decoding.asksToDrop}, ctx: ctx, decoding: s.decoding,
+		kinds: c.kinds, slot: counting(slot), to: to, page: opts.Continue,
 	}
 	defer func() { err = call.last.Credentials().HideInError(err) }()
 	list, err := call.callListFunc(c, opts)
@@ -269,7 +276,8 @@ func (s *source) watch(
 		s.counts.note(whole, c.notStreamed)
 		return hideInStream(call.credentials(), clientStreamOf(w, s.expected, call.answer())), nil
 	}
-	call := &watchCall{call: call{requested: &s.requested}, decoding: s.decoding, kinds: c.kinds}
+	call := &watchCall{call: call{requested: &s.requested, drop: s.decoding.asksToDrop}, decoding: s.decoding,
+		kinds: c.kinds}
 	w, err := c.watch(transport.During(ctx, call), opts)
 	body := call.endCall()
 	switch {

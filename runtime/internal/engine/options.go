@@ -18,7 +18,8 @@ func (s *shared[K]) Configure(o informer.Options) (streams bool, err error) {
 		s.core.config.Options = o
 		streams = ok && source.Configure(sources.Decoding{
 			Drop: o.Drop, MetadataOnly: o.MetadataOnly, ShareValues: o.ShareValues,
-			KeepUnchanged: o.KeepUnchanged, MaxObject: o.MaxObject, Off: o.NoStreams,
+			KeepUnchanged: o.KeepUnchanged, NoServerDrop: o.NoServerDrop, MaxObject: o.MaxObject,
+			Off: o.NoStreams,
 		}, o.Limiter, o.TweakListOptions)
 	})
 	return streams, err

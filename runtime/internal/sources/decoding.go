@@ -4,6 +4,7 @@ package sources
 type Decoding struct {
 	Drop                                     []string
 	MetadataOnly, ShareValues, KeepUnchanged bool
+	NoServerDrop                             bool
 	MaxObject                                int
 	// Off turns streams off.
 	Off bool

@@ -13,14 +13,20 @@ import (
 )
 
 // Wrap is listwatch.Wrap.
-func Wrap(next http.RoundTripper) http.RoundTripper {
+func Wrap(next http.RoundTripper) http.RoundTripper { return WrapFor(next, new(Refusals)) }
+
+// WrapFor is Wrap for a client of which something is known.
+func WrapFor(next http.RoundTripper, known *Refusals) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	return &transport{next}
+	return &transport{next, known}
 }
 
-type transport struct{ next http.RoundTripper }
+type transport struct {
+	next     http.RoundTripper
+	refusals *Refusals
+}
 
 // WrappedRoundTripper returns the next transport, see
 // [k8s.io/apimachinery/pkg/util/net.RoundTripperWrapper].
@@ -32,8 +38,12 @@ func (t *transport) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(t.n
 // Exchange is one call of a list or watch function, which may send any number of requests, also at the same
 // time.
 type Exchange interface {
-	// Sends reports that a transport is about to send a request. It may replace the request's header.
-	Sends(req *http.Request)
+	// Prepare may replace the header of a request that is to be sent. It returns whether the server should be
+	// asked to leave metadata.managedFields out of its response.
+	Prepare(req *http.Request) (drop bool)
+	// Sends reports that a transport is about to send a request, and whether it asks for that. A request that
+	// a server refuses for this reason is sent again.
+	Sends(req *http.Request, drop bool)
 	// Answered reports the last response.
 	Answered(*Answer)
 	// Left reports why the transport doesn't read the last response.
@@ -61,10 +71,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if x == nil {
 		return t.next.RoundTrip(req)
 	}
-	// Transports below this one must not see the exchange.
-	sent := req.WithContext(During(ctx, nil))
-	x.Sends(sent)
-	resp, err := t.next.RoundTrip(sent)
+	resp, err := t.send(req, x)
 	if err != nil {
 		return resp, err
 	}
@@ -88,4 +95,28 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	return resp, nil
+}
+
+// send sends a request of an exchange, and returns the response to read.
+func (t *transport) send(req *http.Request, x Exchange) (*http.Response, error) {
+	// Transports below this one must not see the exchange.
+	sent := req.WithContext(During(req.Context(), nil))
+	drop := x.Prepare(sent) && sent.Body == nil && !t.refusals.hasDrop(sent.URL.Host)
+	plain := sent.Header
+	if drop {
+		sent.Header, drop = withDrop(plain)
+	}
+	x.Sends(sent, drop)
+	resp, err := t.next.RoundTrip(sent)
+	if !drop || err != nil || resp.StatusCode != http.StatusNotAcceptable {
+		return resp, err
+	}
+	t.refusals.noteDrop(sent.URL.Host)
+	if resp.Body != nil {
+		resp.Body.Close()
+	}
+	again := sent.WithContext(sent.Context())
+	again.Header = plain
+	x.Sends(again, false)
+	return t.next.RoundTrip(again)
 }
