@@ -72,7 +72,7 @@ type Status struct {
 	// that were read from the server and are not in the store yet.
 	Objects, Queued int
 	// Reading counts the lists and watches that were decoded while they arrived, and those
-	// that weren't, with a reason.
+	// that weren't, with a reason. It also says whether the server was asked not to send managedFields.
 	Reading  listwatch.Reading
 	Handlers []HandlerStatus
 }

@@ -38,5 +38,8 @@ import (
 // that are logged with their bodies (klog's level 8). If a request passes two such transports,
 // the first one reads the response.
 //
+// To the requests of an informer that drops only metadata.managedFields, the transport adds a parameter that
+// asks the server not to send them. A request that is refused for that is sent again without it.
+//
 // A nil next is [http.DefaultTransport].
 func Wrap(next http.RoundTripper) http.RoundTripper { return transport.Wrap(next) }

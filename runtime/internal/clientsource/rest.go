@@ -66,7 +66,7 @@ func wrapped(client *rest.RESTClient) *rest.RESTClient {
 		original = client.Client
 	}
 	httpClient := *original
-	httpClient.Transport = transport.WrapFor(httpClient.Transport, transport.RefusalsOf(original))
+	httpClient.Transport = transport.WrapFor(original, httpClient.Transport)
 	clone.Client = &httpClient
 	return clone
 }

@@ -7,32 +7,25 @@ import (
 	"weak"
 )
 
-// Refusals are what servers have refused to a client. The zero value is empty. It is safe for concurrent use.
-type Refusals struct {
-	// drop has the hosts that refused a request to leave metadata.managedFields out: clients of several servers
-	// may share [http.DefaultClient].
-	drop sync.Map
+// refusal is a host that has refused a request to leave metadata.managedFields out, and whose request that
+// was. Clients of several servers may be one: [http.DefaultClient].
+type refusal struct {
+	client weak.Pointer[http.Client]
+	host   string
 }
 
-func (r *Refusals) noteDrop(host string) { r.drop.Store(host, nil) }
+// refusals has all refusals, until their clients are garbage. Most processes never have one. Transports can't
+// remember them, because those for generated clients exist only for a request.
+var refusals sync.Map
 
-func (r *Refusals) hasDrop(host string) bool {
-	_, refused := r.drop.Load(host)
-	return refused
+func refused(client *http.Client, host string) bool {
+	_, found := refusals.Load(refusal{weak.Make(client), host})
+	return found
 }
 
-// known has the refusals of HTTP clients, by weak pointers, until the clients are garbage. Generated clients
-// have no transport of their own that could remember them.
-var known sync.Map
-
-// RefusalsOf returns those of an HTTP client.
-func RefusalsOf(client *http.Client) *Refusals {
-	key := weak.Make(client)
-	found, ok := known.Load(key)
-	if !ok {
-		if found, ok = known.LoadOrStore(key, new(Refusals)); !ok {
-			runtime.AddCleanup(client, func(key weak.Pointer[http.Client]) { known.Delete(key) }, key)
-		}
+func rememberRefusal(client *http.Client, host string) {
+	key := refusal{weak.Make(client), host}
+	if _, found := refusals.LoadOrStore(key, nil); !found {
+		runtime.AddCleanup(client, func(key refusal) { refusals.Delete(key) }, key)
 	}
-	return found.(*Refusals)
 }

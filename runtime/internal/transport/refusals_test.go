@@ -108,18 +108,21 @@ func (s statuses) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: s.status, Body: http.NoBody}, nil
 }
 
-// TestRefusalsOf checks that there is one for each HTTP client, and none once it is garbage.
-func TestRefusalsOf(t *testing.T) {
+// TestRefusalIsForgotten checks that a refusal is of one client and one host, and forgotten once the client
+// is garbage.
+func TestRefusalIsForgotten(t *testing.T) {
 	client := &http.Client{}
-	if RefusalsOf(client) != RefusalsOf(client) || RefusalsOf(client) == RefusalsOf(&http.Client{}) {
-		t.Error("they don't belong to the client")
+	rememberRefusal(client, "one")
+	rememberRefusal(client, "one")
+	if !refused(client, "one") || refused(client, "two") || refused(&http.Client{}, "one") {
+		t.Error("it isn't the client's")
 	}
-	if RefusalsOf(http.DefaultClient) != RefusalsOf(http.DefaultClient) {
-		t.Error("the default client has none of its own")
+	if rememberRefusal(http.DefaultClient, t.Name()); !refused(http.DefaultClient, t.Name()) {
+		t.Error("the default client has none")
 	}
-	key := weak.Make(client)
+	key := refusal{weak.Make(client), "one"}
 	runtime.KeepAlive(client)
-	for found := true; found; _, found = known.Load(key) {
+	for found := true; found; _, found = refusals.Load(key) {
 		runtime.GC()
 	}
 }

@@ -13,19 +13,23 @@ import (
 )
 
 // Wrap is listwatch.Wrap.
-func Wrap(next http.RoundTripper) http.RoundTripper { return WrapFor(next, new(Refusals)) }
+func Wrap(next http.RoundTripper) http.RoundTripper {
+	return WrapFor(new(http.Client), next)
+}
 
-// WrapFor is Wrap for a client of which something is known.
-func WrapFor(next http.RoundTripper, known *Refusals) http.RoundTripper {
+// WrapFor is Wrap for the requests of a client, of which other transports may have learned what its server
+// refuses.
+func WrapFor(client *http.Client, next http.RoundTripper) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	return &transport{next, known}
+	return &transport{next, client}
 }
 
 type transport struct {
-	next     http.RoundTripper
-	refusals *Refusals
+	next http.RoundTripper
+	// client is the one whose requests these are, or stands for the clients with this transport.
+	client *http.Client
 }
 
 // WrappedRoundTripper returns the next transport, see
@@ -101,7 +105,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t *transport) send(req *http.Request, x Exchange) (*http.Response, error) {
 	// Transports below this one must not see the exchange.
 	sent := req.WithContext(During(req.Context(), nil))
-	drop := x.Prepare(sent) && sent.Body == nil && !t.refusals.hasDrop(sent.URL.Host)
+	drop := x.Prepare(sent) && sent.Body == nil && !refused(t.client, sent.URL.Host)
 	plain := sent.Header
 	if drop {
 		sent.Header, drop = withDrop(plain)
@@ -111,7 +115,7 @@ func (t *transport) send(req *http.Request, x Exchange) (*http.Response, error) 
 	if !drop || err != nil || resp.StatusCode != http.StatusNotAcceptable {
 		return resp, err
 	}
-	t.refusals.noteDrop(sent.URL.Host)
+	rememberRefusal(t.client, sent.URL.Host)
 	if resp.Body != nil {
 		resp.Body.Close()
 	}
