@@ -26,10 +26,11 @@ type check struct {
 // nextOnly are the names of checks that compare this repository's minor with another one.
 var nextOnly = []string{"one tree of generated code, both minors"}
 
-// result counts what passed, of all, and describes each failure.
+// result counts what passed, of all, and describes each failure. table has what tests log about measurements.
 type result struct {
 	passed, all int
 	failures    []string
+	table       string
 }
 
 // checks are the checks, in order.
@@ -46,6 +47,8 @@ var checks = []check{
 	{"metrics", "contrib/prometheus", []string{"./..."}, test},
 	{"the API server for tests", "envtest", []string{"./..."}, test},
 	{"clients and informers beside that API server", "test/e2e", []string{"./..."}, test},
+	{"managedFields that the API server leaves out", "test/e2e",
+		[]string{"./wirebench", "-serverdrop.objects=2000", "-serverdrop.rounds=3"}, test},
 	{"informers beside faults", "test/lab", []string{"./..."}, test},
 	{"client-go's generated code, by API and behaviour", "test/parity",
 		[]string{"-steps", "generate,build,apidiff,probe", "client-go"}, parity},
@@ -91,6 +94,17 @@ func build(c *copied, check check) (result, error) {
 	return r, nil
 }
 
+// tableIn returns the rows of the tables that a test has logged.
+func tableIn(output string) string {
+	var rows strings.Builder
+	for line := range strings.Lines(output) {
+		if _, row, ok := strings.Cut(line, ": |"); ok && strings.HasSuffix(row, "|\n") {
+			rows.WriteString("|" + row)
+		}
+	}
+	return rows.String()
+}
+
 // test counts top-level tests that pass. Those that are skipped don't count.
 func test(c *copied, check check) (result, error) {
 	var r result
@@ -115,6 +129,7 @@ func test(c *copied, check check) (result, error) {
 			r.failures = append(r.failures, one.Package+" "+one.Test+"\n"+one.Output)
 		case top && one.Action == "pass":
 			r.passed++
+			r.table += tableIn(one.Output)
 		}
 	}
 	if err != nil && (broken || len(r.failures) == 0) {

@@ -126,6 +126,7 @@ func against(out io.Writer, v version, only string) error {
 			r.failures = append(r.failures, err.Error())
 		}
 		fmt.Fprintf(out, "%s: %d of %d (%.0f s)\n", check.name, r.passed, r.all, time.Since(start).Seconds())
+		fmt.Fprint(out, r.table)
 		for _, f := range r.failures {
 			fmt.Fprintf(out, "  FAILS: %s\n", strings.ReplaceAll(strings.TrimSpace(f), "\n", "\n    "))
 		}

@@ -21,6 +21,14 @@ func TestReadVersions(t *testing.T) {
 	}
 }
 
+func TestTableIn(t *testing.T) {
+	output := "=== RUN   TestA\n    a_test.go:1: | a | b |\n    a_test.go:2: medians\n" +
+		"    a_test.go:3: | 1 | 2 |\n--- PASS: TestA (0.00s)\n"
+	if got, want := tableIn(output), "| a | b |\n| 1 | 2 |\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestLayOver checks which files are laid over a copy and how they are counted.
 func TestLayOver(t *testing.T) {
 	from, c := t.TempDir(), &copied{dir: t.TempDir()}

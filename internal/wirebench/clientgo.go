@@ -82,8 +82,9 @@ func init() {
 func addClientGo(name string, our, their func(*rest.Config) cache.SharedIndexInformer) {
 	own[name+"/"+ours] = our
 	for mode, decoding := range map[string]informer.Options{
-		dropping: {Drop: noManagedFields},
-		sharing:  {Drop: noManagedFields, ShareValues: true},
+		dropping:     {Drop: noManagedFields},
+		droppingHere: {Drop: noManagedFields, NoServerDrop: true},
+		sharing:      {Drop: noManagedFields, ShareValues: true},
 	} {
 		own[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
 			return decodingWith(our(config), decoding)

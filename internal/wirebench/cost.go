@@ -61,12 +61,14 @@ type Server struct {
 	Relist string
 	// Program is a program that calls [Child]. The default is the running program.
 	Program string
+	// Uncompressed makes clients ask for responses that aren't compressed.
+	Uncompressed bool
 	// Repeat multiplies [Rounds], for modes whose costs vary much from round to round. 0 counts as 1.
 	Repeat int
 }
 
 func (s Server) config() *rest.Config {
-	return &rest.Config{Host: s.Host, BearerToken: s.Token, Dial: dial,
+	return &rest.Config{Host: s.Host, BearerToken: s.Token, Dial: dial, DisableCompression: s.Uncompressed,
 		TLSClientConfig: rest.TLSClientConfig{ServerName: s.Name, CAData: s.CA}, QPS: -1}
 }
 

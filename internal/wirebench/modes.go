@@ -25,6 +25,9 @@ type Modes map[string]func(*rest.Config) cache.SharedIndexInformer
 // own are the modes of this package.
 var own = Modes{}
 
+// Informer makes the informer of one of the modes of this package, such as workloads/drop.
+func Informer(mode string, config *rest.Config) cache.SharedIndexInformer { return own[mode](config) }
+
 // collection returns the client of a resource, from which a mode makes its informers.
 type collection[T client.Object, L runtime.Object] func(*rest.Config) *client.ClientWithList[T, L]
 
@@ -54,10 +57,12 @@ func configMaps(config *rest.Config) *client.ClientWithList[*corev1.ConfigMap, *
 const (
 	ours     = "ours"
 	dropping = "drop"
-	sharing  = "share"
-	keeping  = "keep"
-	facade   = "facade"
-	clientGo = "client-go"
+	// droppingHere is dropping without asking the server.
+	droppingHere = "drop-here"
+	sharing      = "share"
+	keeping      = "keep"
+	facade       = "facade"
+	clientGo     = "client-go"
 	// stripping is client-go with a transform that removes managedFields.
 	stripping = "client-go-strip"
 )
@@ -87,6 +92,8 @@ func addModes[V any, T interface {
 		dropping: {Drop: noManagedFields},
 		sharing:  {Drop: noManagedFields, ShareValues: true},
 		keeping:  {KeepUnchanged: true},
+
+		droppingHere: {Drop: noManagedFields, NoServerDrop: true},
 	} {
 		own[name+"/"+mode] = func(config *rest.Config) cache.SharedIndexInformer {
 			c := of(config)

@@ -108,6 +108,12 @@ func run(tb testing.TB, server Server, s side) (c Cost) {
 	return c
 }
 
+// Measure measures one mode.
+func Measure(tb testing.TB, server Server, mode string, watchList bool) Cost {
+	tb.Helper()
+	return run(tb, server, side{mode: mode, watchList: watchList})
+}
+
 // Sync is a benchmark of filling an informer's cache, ours and theirs, and of a relist if the server supports
 // it. It measures every mode once in each round.
 func Sync(b *testing.B, server Server, pairs []Pair) {

@@ -72,7 +72,7 @@ func definition() *apiextensionsv1.CustomResourceDefinition {
 var version = regexp.MustCompile(`"resourceVersion":"\d+",`)
 
 // fill creates the given number of objects.
-func fill(b *testing.B, config *rest.Config, objects int) {
+func fill(b testing.TB, config *rest.Config, objects int) {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		b.Fatal(err)
