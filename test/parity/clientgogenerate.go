@@ -186,7 +186,8 @@ func (g *regenerated) schema(apis []string) (string, error) {
 	); err != nil {
 		return "", err
 	}
-	if err := g.require(dir, "-require=k8s.io/api@"+release, "-require=k8s.io/apimachinery@"+release); err != nil {
+	err := g.require(dir, "-require=k8s.io/api@"+release, "-require=k8s.io/apimachinery@"+release)
+	if err != nil {
 		return "", err
 	}
 	models := slices.Clone(apis)

@@ -4,8 +4,8 @@
 //	parity [-work DIR] [-rows NAME,...] [-steps NAME,...] [-record] [client-go] [corpus] [hubs] [flags]
 //	       [deepcopy] [register] [defaulter] [collisions]
 //
-// Without arguments it runs all of these checks. What it downloads and writes stays in DIR, by default a folder
-// in the user's cache.
+// Without arguments it runs all of these checks. What it downloads and writes stays in DIR, by default a
+// folder in the user's cache.
 //
 // make upstream runs the check client-go with another -release, and the check minors: one tree of generated
 // code compiles with this minor and with the -next one.
@@ -55,7 +55,8 @@ func main() {
 	flag.StringVar(&next.version, "next", "", "minors: the version of the Kubernetes modules of the next minor")
 	flag.StringVar(&next.checkout, "next-checkout", "", "minors: a checkout of kubewright for that minor")
 	with := flag.String("with", "",
-		"client-go with another release, and minors: MODULE@VERSION, comma separated, in place of what client-go requires")
+		"client-go with another release, and minors: MODULE@VERSION, comma separated, in place of what "+
+			"client-go requires")
 	flag.Parse()
 	if err := parity(*work, *rows, *steps, *with, *record, next, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "parity:", err)

@@ -12,8 +12,8 @@ import (
 // next is the next minor of the Kubernetes modules: their version, and a checkout of kubewright for it.
 type next struct{ version, checkout string }
 
-// minors generates each row once, and compiles the code with this minor and with the next one. Only the go.mod
-// differs.
+// minors generates each row once, and compiles the code with this minor and with the next one. Only the
+// go.mod differs.
 func (r *run) minors() error {
 	if r.next.version == "" || r.next.checkout == "" {
 		return errors.New("minors: set -next and -next-checkout")
@@ -48,7 +48,8 @@ func (r *run) minorsRow(row row) (string, error) {
 	}
 	own := slices.Concat([]string{"build"}, row.apis, row.list("ac-extra"))
 	if _, err := s.run("go", own...); err != nil {
-		return fmt.Sprintf("compiles with %s; its own packages don't with %s: %v", release, r.next.version, err), nil
+		return fmt.Sprintf("compiles with %s; its own packages don't with %s: %v", release, r.next.version,
+			err), nil
 	}
 	if err := s.build(); err != nil {
 		return "", fmt.Errorf("with %s: %w", r.next.version, err)
