@@ -235,6 +235,8 @@ func (g *regenerated) compareFiles(released []string) error {
 			fmt.Printf("  not as gofmt has it: %s\n", file)
 		}
 	}
+	// applyconfiguration-gen has a file that upstream doesn't have.
+	made = slices.DeleteFunc(made, func(file string) bool { return file == "applyconfigurations/"+parserFile })
 	n := common(released, made)
 	fmt.Printf("check client-go, byte-identical files: %d of %d (not required)\n", same, len(released))
 	g.check("files", n, max(len(released), len(made)), "")
