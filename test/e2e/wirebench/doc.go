@@ -4,5 +4,8 @@
 //
 //	make upstream UPSTREAM='-versions v0.38 -only managedFields'
 //
-// runs that with a server that does, and prints what was measured.
+// runs that with a server that does, and prints what was measured, in test/e2e of the copy whose folder it
+// names. There, with the GOTOOLCHAIN of upstream/versions, this measures more:
+//
+//	go test ./wirebench -run TestServerDropCost -v -serverdrop.objects 20000
 package wirebench
