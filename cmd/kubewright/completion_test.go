@@ -54,6 +54,8 @@ func TestCompletion(t *testing.T) {
 		{"import --listers-dir ", "", folders},
 		{"init ", "", noFiles},
 		{"init --crds-dir ", "", folders},
+		{"move ", "", noFiles},
+		{"move --kubewright ", "", folders},
 		{"version ", "", noFiles},
 	} {
 		got, directive := complete(t, strings.Split(c.words, " ")...)

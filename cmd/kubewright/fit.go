@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
+
+	"github.com/kubewright/kubewright/internal/move"
 )
 
 const (
@@ -37,9 +39,6 @@ func currentGoMod(ctx context.Context) (string, error) {
 
 // fitOf says which client-go the module with a go.mod requires, and which modules to raise. It is "" if the
 // module doesn't require client-go, or is kubewright.
-//
-// The modules of Kubernetes are released together, so all that have the minor version of client-go are raised
-// with it: go mod tidy would raise only those that kubewright requires, and the others wouldn't compile.
 func fitOf(file string, text []byte) (string, error) {
 	mod, err := modfile.Parse(file, text, nil)
 	if err != nil {
@@ -50,21 +49,19 @@ func fitOf(file string, text []byte) (string, error) {
 		return "", nil
 	}
 	fit := fmt.Sprintf("%s requires %s %s\n", mod.Module.Mod.Path, clientGoModule, required)
-	switch semver.Compare(semver.MajorMinor(required), semver.MajorMinor(clientGo)) {
-	case 0:
-		return fit, nil
-	case 1:
+	raises, err := move.Raises(mod, clientGo, controllerRuntimeVersion)
+	if err != nil {
 		return fit + "it is newer than this kubewright is for: use the kubewright of that minor version\n", nil
 	}
+	if semver.MajorMinor(required) == semver.MajorMinor(clientGo) {
+		return fit, nil
+	}
 	raise := []string{"go get"}
-	for _, r := range mod.Require {
-		path, version := r.Mod.Path, r.Mod.Version
-		switch {
-		case strings.HasPrefix(path, "k8s.io/") && semver.MajorMinor(version) == semver.MajorMinor(required):
-			raise = append(raise, path+"@"+clientGo)
-		case path == controllerRuntime && semver.Compare(version, controllerRuntimeVersion) < 0:
-			raise = append(raise, path+"@"+semver.MajorMinor(controllerRuntimeVersion))
+	for _, r := range raises {
+		if r.Path == controllerRuntime {
+			r.To = semver.MajorMinor(r.To)
 		}
+		raise = append(raise, r.Path+"@"+r.To)
 	}
 	return fit + "raise all modules of Kubernetes together, then run go mod tidy:\n    " +
 		strings.Join(raise, " \\\n        ") + "\n", nil

@@ -59,7 +59,7 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 	}
 	generate, check := generateCommand(), checkCommand()
 	imports := importCommand()
-	root.AddCommand(generate, check, imports, initCommand(), versionCommand())
+	root.AddCommand(generate, check, imports, initCommand(), moveCommand(), versionCommand())
 	// Files are completed only where they make sense.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	if err := errors.Join(completePackages(generate), completePackages(check), completeValues(imports),

@@ -28,6 +28,7 @@ var allowed = []struct {
 	pkg     string
 	imports []string
 }{
+	{"cmd/kubewright", []string{"generators", "internal/move"}},
 	{"cmd/...", []string{"generators"}},
 	{"generators", []string{
 		"generators/internal/marker", "generators/internal/model", "generators/internal/render",

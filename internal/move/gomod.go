@@ -1,0 +1,136 @@
+package move
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
+)
+
+// Raise is a module of a go.mod to raise.
+type Raise struct {
+	Path, From, To string
+	// Line is that of the requirement.
+	Line int
+}
+
+// Raises returns which modules have to be raised with client-go: all of Kubernetes with its minor version,
+// which are released together, and controller-runtime. go mod tidy would raise only those that kubewright
+// requires, and the others wouldn't compile. An error says that client-go is newer than the version given.
+func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises []Raise, err error) {
+	minor := minorOf(clientGo, requirement(mod, clientGo))
+	if minor != "" && semver.Compare(minor, semver.MajorMinor(toClientGo)) > 0 {
+		return nil, fmt.Errorf("%s requires %s %s, which is newer than this kubewright is for: use the kubewright "+
+			"of that minor version", mod.Module.Mod.Path, clientGo, requirement(mod, clientGo))
+	}
+	for _, r := range mod.Require {
+		path, from, to := r.Mod.Path, r.Mod.Version, ""
+		switch {
+		case strings.HasPrefix(path, "k8s.io/") && minor != "" && minorOf(path, from) == minor:
+			to = toClientGo
+			if path == kubernetes {
+				to = "v1" + strings.TrimPrefix(to, "v0")
+			}
+		case path == controllers:
+			to = toControllerRuntime
+		}
+		if to != "" && semver.Compare(from, to) < 0 {
+			raises = append(raises, Raise{path, from, to, r.Syntax.Start.Line})
+		}
+	}
+	return raises, nil
+}
+
+// kubernetes is the one module whose versions begin with v1 where those of the others begin with v0.
+const kubernetes = "k8s.io/kubernetes"
+
+// minorOf returns the minor version of a module as client-go counts it: v0.37.
+func minorOf(path, version string) string {
+	minor := semver.MajorMinor(version)
+	if path == kubernetes {
+		minor = "v0" + strings.TrimPrefix(minor, "v1")
+	}
+	return minor
+}
+
+// requirement returns the version of a module that a go.mod requires, "" if it doesn't.
+func requirement(mod *modfile.File, path string) string {
+	for _, r := range mod.Require {
+		if r.Mod.Path == path {
+			return r.Mod.Version
+		}
+	}
+	return ""
+}
+
+// isOwn reports whether a module or package is ours.
+func isOwn(path string) bool { return path == own || strings.HasPrefix(path, own+"/") }
+
+// cloneOf returns the folder that replaces our main module in a go.mod, "" if none does.
+func cloneOf(mod *modfile.File) string {
+	for _, r := range mod.Replace {
+		if r.Old.Path == own && r.New.Version == "" {
+			return r.New.Path
+		}
+	}
+	return ""
+}
+
+// requireOurs makes a go.mod require our modules. If they are replaced by a clone, those that they require
+// are replaced, too, as a module's own replacements don't count in another module.
+func requireOurs(mod *modfile.File, version, clone string, modules []string) error {
+	needed := map[string]bool{}
+	for _, path := range modules {
+		needed[path], needed[own] = true, true
+		if path == ownManagers {
+			needed[ownMetrics] = true
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(needed)) {
+		if clone != "" {
+			folder := filepath.ToSlash(filepath.Join(clone, strings.TrimPrefix(path, own)))
+			if !filepath.IsAbs(clone) && !strings.HasPrefix(folder, "../") {
+				folder = "./" + folder
+			}
+			if err := mod.AddReplace(path, "", folder, ""); err != nil {
+				return err
+			}
+		}
+		if !slices.Contains(modules, path) || requirement(mod, path) != "" {
+			continue
+		}
+		if err := mod.AddRequire(path, version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropOurs removes our modules from a go.mod, with their replacements.
+func dropOurs(mod *modfile.File) error {
+	for _, r := range slices.Clone(mod.Require) {
+		if isOwn(r.Mod.Path) {
+			if err := mod.DropRequire(r.Mod.Path); err != nil {
+				return err
+			}
+		}
+	}
+	for _, r := range slices.Clone(mod.Replace) {
+		if isOwn(r.Old.Path) {
+			if err := mod.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// formatted returns the text of an edited go.mod.
+func formatted(mod *modfile.File) ([]byte, error) {
+	mod.Cleanup()
+	return mod.Format()
+}
