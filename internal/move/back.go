@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ func (m *mover) back(ctx context.Context) error {
 		return err
 	}
 	before := g.check(nil)
-	s := &structs{m.paths, g.library, g.local}
+	s := &structs{paths: m.paths, library: g.library, local: g.local}
 	repository := findRepository(ctx, m.root)
 	changes, err := g.changes(func(s *source) ([]byte, error) {
 		found, err := back(s.name, s.text)
@@ -44,7 +45,7 @@ func (m *mover) back(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	settled := g.settle(changes, before, s.links(before))
+	settled := g.settle(changes, before, s)
 	m.backFindings(g, settled)
 	stays := m.ownImports(g, settled)
 	if len(settled.texts) == 0 && stays {
@@ -126,7 +127,26 @@ func (m *mover) beforeMove(ctx context.Context) (*module, error) {
 			return nil, err
 		}
 	}
+	if m.workspace != "" {
+		return &old, m.findOldWork(p, repository.head(ctx, m.workspace))
+	}
 	return &old, nil
+}
+
+// findOldWork finds out whether go.work is as a plan has changed that of the last commit.
+func (m *mover) findOldWork(p *plan, head []byte) error {
+	if head == nil {
+		return nil
+	}
+	planned, err := p.workTextOf(head, false)
+	if err != nil {
+		return err
+	}
+	current, err := os.ReadFile(m.workspace)
+	if bytes.Equal(planned, current) {
+		m.oldWork = head
+	}
+	return err
 }
 
 func isIndirect(mod *modfile.File, path string) bool {

@@ -45,10 +45,14 @@ func (m *mover) backFindings(g *program, settled *settlement) {
 // reportPutBack reports the packages that stay, at the places of the problems.
 func (m *mover) reportPutBack(settled *settlement) {
 	for _, b := range settled.back {
-		text := b.unit + ": " + b.reason.message
+		text := b.unit + ": "
 		if b.through != "" {
-			text = b.unit + ": is connected by " + b.through + " to a package that fails: " + b.reason.message
+			text += "is connected by " + b.through + " to a package that fails: "
 		}
+		if b.anyway {
+			text += "fails without these changes, too: "
+		}
+		text += b.reason.message
 		m.report.Stays = append(m.report.Stays, Entry{m.relative(b.reason.file), b.reason.line, text})
 	}
 }
@@ -186,7 +190,12 @@ func (m *mover) reportReplaced() {
 // reportBroken reports packages of other modules that don't compile with the raised versions, where they are
 // imported.
 func (m *mover) reportBroken(g *program) {
+	known := map[string]bool{}
 	for _, b := range g.library.broken {
+		if known[b.message] { // one problem of several packages
+			continue
+		}
+		known[b.message] = true
 		file, line := m.path("go.mod"), 0
 		for _, r := range m.mod.Require {
 			if strings.HasPrefix(b.module, r.Mod.Path+" ") {

@@ -20,7 +20,9 @@ func (m *mover) finish(ctx context.Context, p *plan) (err error) {
 	if len(texts[m.path("go.sum")]) == 0 {
 		texts[m.path("go.sum")] = nil
 	}
-	if m.workspace != "" {
+	if m.oldWork != nil {
+		texts[m.workspace] = m.oldWork
+	} else if m.workspace != "" {
 		if texts[m.workspace], err = p.workText(false); err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/semver"
 )
 
 // module is the module that moves, as it is on the disk.
@@ -96,10 +95,21 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) ([
 	}
 	if err != nil {
 		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args[:min(2, len(args))], " "), err,
-			bytes.TrimSpace(stderr.Bytes()))
+			head(stderr.String()))
 	}
 	return out, nil
 }
+
+// head returns the first lines of what a go command says.
+func head(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if n := len(lines) - maxSaid; n > 0 {
+		lines = append(lines[:maxSaid], fmt.Sprintf("... and %d more lines", n))
+	}
+	return strings.Join(lines, "\n")
+}
+
+const maxSaid = 20
 
 // plan is the module as it will be: files that a go command sees in place of those on the disk. Its go.mod
 // and go.sum are in a folder for temporary files.
@@ -139,8 +149,48 @@ func withoutMod(flags string) string {
 	}), " ")
 }
 
-// tidy completes the plan's go.mod and go.sum.
-func (p *plan) tidy(ctx context.Context) error { return p.run(ctx, []string{"mod", "tidy"}) }
+// tidy completes the plan's go.mod and go.sum. The go command does that without the workspace, whose modules may
+// have no version that exists, so folders replace them meanwhile.
+func (p *plan) tidy(ctx context.Context) error {
+	siblings, err := p.siblings()
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.editMod(func(mod *modfile.File) error {
+		for path, folder := range siblings {
+			if err := mod.AddReplace(path, "", folder, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), p.run(ctx, []string{"mod", "tidy"}), p.editMod(func(mod *modfile.File) error {
+		for path := range siblings {
+			if err := mod.DropReplace(path, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// editMod edits the plan's go.mod.
+func (p *plan) editMod(edit func(mod *modfile.File) error) error {
+	text, err := p.read("go.mod")
+	if err != nil {
+		return err
+	}
+	mod, err := p.parse(text)
+	if err != nil {
+		return err
+	}
+	if err := edit(mod); err != nil {
+		return err
+	}
+	if text, err = formatted(mod); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(p.temp, "go.mod"), text, 0o666)
+}
 
 // vendor writes the plan's vendor folder to dir.
 func (p *plan) vendor(ctx context.Context, dir string) error {
@@ -183,77 +233,4 @@ func (p *plan) listing() (flags, env []string, overlay map[string][]byte, err er
 		return nil, nil, nil, err
 	}
 	return nil, append(env, "GOWORK="+work), overlay, nil
-}
-
-// work writes a go.work to the temporary folder: the workspace's, with absolute paths, and with the Go
-// version that the plan's go.mod asks for.
-func (p *plan) work() (string, error) {
-	text, err := p.workText(true)
-	if err != nil {
-		return "", err
-	}
-	name := filepath.Join(p.temp, "go.work")
-	sums, err := os.ReadFile(p.workspace + ".sum")
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", err
-	}
-	return name, errors.Join(os.WriteFile(name, text, 0o666), os.WriteFile(name+".sum", sums, 0o666))
-}
-
-// workText returns the workspace's go.work with at least the Go version of the plan's go.mod.
-func (p *plan) workText(absolute bool) ([]byte, error) {
-	text, err := os.ReadFile(p.workspace)
-	if err != nil {
-		return nil, err
-	}
-	work, err := modfile.ParseWork(p.workspace, text, nil)
-	if err != nil {
-		return nil, err
-	}
-	text, err = p.read("go.mod")
-	if err != nil {
-		return nil, err
-	}
-	mod, err := p.parse(text)
-	if err != nil {
-		return nil, err
-	}
-	changed := absolute
-	if mod.Go != nil && (work.Go == nil || semver.Compare("v"+work.Go.Version, "v"+mod.Go.Version) < 0) {
-		changed = true
-		if err := work.AddGoStmt(mod.Go.Version); err != nil {
-			return nil, err
-		}
-	}
-	if !changed {
-		return os.ReadFile(p.workspace)
-	}
-	if absolute {
-		if err := makeAbsolute(work, filepath.Dir(p.workspace)); err != nil {
-			return nil, err
-		}
-	}
-	work.Cleanup()
-	return modfile.Format(work.Syntax), nil
-}
-
-// makeAbsolute makes the folders of a go.work absolute.
-func makeAbsolute(work *modfile.WorkFile, dir string) error {
-	uses := slices.Clone(work.Use)
-	for _, use := range uses {
-		if !filepath.IsAbs(use.Path) {
-			path := use.Path
-			if err := errors.Join(work.DropUse(path), work.AddUse(filepath.Join(dir, path), "")); err != nil {
-				return err
-			}
-		}
-	}
-	for _, r := range slices.Clone(work.Replace) {
-		if r.New.Version == "" && !filepath.IsAbs(r.New.Path) {
-			if err := work.AddReplace(r.Old.Path, r.Old.Version, filepath.Join(dir, r.New.Path), ""); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/scanner"
 	"maps"
 	"path"
 	"path/filepath"
@@ -162,13 +163,22 @@ func (g *program) parse() error {
 			}
 			s, err := readSource(name)
 			if err != nil {
-				all = errors.Join(all, err)
+				all = errors.Join(all, g.syntaxError(err))
 				continue
 			}
 			g.sources[name] = s
 		}
 	}
 	return all
+}
+
+// syntaxError returns the first error in a file, with a path for messages.
+func (g *program) syntaxError(err error) error {
+	if list, ok := errors.AsType[scanner.ErrorList](err); ok && len(list) > 0 {
+		at := list[0].Pos
+		return fmt.Errorf("%s:%d:%d: %s", g.relative(at.Filename), at.Line, at.Column, list[0].Msg)
+	}
+	return err
 }
 
 // parseIgnored parses files that build constraints exclude. What isn't Go is no matter of ours.

@@ -47,7 +47,11 @@ type mover struct {
 	report *Report
 	paths  map[string]string // of imports, from and to
 	git    *repository
-	temp   string
+	// oldWork is the go.work to restore, nil for none.
+	oldWork []byte
+	// gets are the lines of the literals that get the option, by file.
+	gets map[string][]int
+	temp string
 }
 
 // Run moves a module, or reports what that would change. An error means that nothing was written.
@@ -113,13 +117,13 @@ func (m *mover) forward(ctx context.Context) error {
 		return err
 	}
 	before := g.check(nil)
-	s := &structs{m.paths, g.library, g.local}
+	s := &structs{paths: m.paths, library: g.library, local: g.local}
 	literals := g.managerLiterals(before)
 	changes, err := m.forwardChanges(g, literals)
 	if err != nil {
 		return err
 	}
-	settled := g.settle(changes, before, s.links(before))
+	settled := g.settle(changes, before, s)
 	m.findings(g, before, s, settled, literals)
 	if len(settled.texts) == 0 && !m.raisesAlone() {
 		return nil
@@ -205,15 +209,20 @@ func (m *mover) raised(of *module, modules []string) (*plan, error) {
 // forwardChanges returns the new texts of the files that could move, by unit and file.
 func (m *mover) forwardChanges(g *program, literals []managerLiteral) (map[string]map[string][]byte, error) {
 	braces := map[string][]int{}
+	m.gets = map[string][]int{}
 	for _, l := range literals {
 		if l.has == nil {
 			braces[l.file] = append(braces[l.file], l.brace)
+			m.gets[l.file] = append(m.gets[l.file], l.line)
 		}
 	}
 	return g.changes(func(s *source) ([]byte, error) {
 		text, err := there(s.name, s.text, braces[s.name])
 		if errors.Is(err, errNameTaken) {
-			m.report.byHand(m.relative(s.name), 1, err.Error())
+			for _, line := range m.gets[s.name] {
+				m.report.byHand(m.relative(s.name), line, err.Error())
+			}
+			delete(m.gets, s.name)
 			return there(s.name, s.text, nil)
 		}
 		return text, err

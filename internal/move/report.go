@@ -107,14 +107,10 @@ func (m *mover) reportChanges(texts map[string][]byte) error {
 		if err != nil {
 			return err
 		}
-		s, err := parseSource(name, texts[name])
-		if err != nil {
-			return err
-		}
 		m.report.Files++
-		m.report.Lines += newLines(old.text, s.text)
+		m.report.Lines += newLines(old.text, texts[name])
 		m.reportImports(old)
-		m.reportOptions(s, old)
+		m.reportOptions(old)
 	}
 	return m.reportMod(texts)
 }
@@ -129,15 +125,13 @@ func (m *mover) reportImports(old *source) {
 }
 
 // reportOptions reports the options that a file gains or loses.
-func (m *mover) reportOptions(s, old *source) {
-	for _, line := range s.optionLines() {
-		if !m.Back {
-			m.report.change(m.relative(s.name), line, "the manager gets NewCache")
-		}
+func (m *mover) reportOptions(old *source) {
+	for _, line := range m.gets[old.name] {
+		m.report.change(m.relative(old.name), line, "the manager gets NewCache")
 	}
 	for _, line := range old.optionLines() {
 		if m.Back {
-			m.report.change(m.relative(s.name), line, "the manager loses NewCache")
+			m.report.change(m.relative(old.name), line, "the manager loses NewCache")
 		}
 	}
 }

@@ -11,6 +11,8 @@ type putBack struct {
 	reason problem
 	// through is the connection to the unit that fails, "" if the unit fails itself.
 	through string
+	// anyway is true if the unit that fails also does without the move.
+	anyway bool
 }
 
 // settlement is what a move comes to: the texts that change, by file, and the units that can't.
@@ -23,15 +25,17 @@ type settlement struct {
 // connected to it by a type that differs, and repeats this until nothing fails that didn't before.
 //
 // changes are the new texts of each unit's files, before is the result without them.
-func (g *program) settle(changes map[string]map[string][]byte, before *checked, links []link) *settlement {
+func (g *program) settle(changes map[string]map[string][]byte, before *checked, types *structs) *settlement {
+	links, deep := types.links(before, false), types.links(before, true)
 	s := &settlement{texts: map[string][]byte{}}
 	remaining := maps.Clone(changes)
+	anyway := true
 	put := func(unit string, reason problem, through string) bool {
 		if remaining[unit] == nil {
 			return false
 		}
 		delete(remaining, unit)
-		s.back = append(s.back, putBack{unit, reason, through})
+		s.back = append(s.back, putBack{unit, reason, through, anyway})
 		return true
 	}
 	putAll := func(unit string, reason problem) (some bool) {
@@ -49,6 +53,7 @@ func (g *program) settle(changes map[string]map[string][]byte, before *checked, 
 			putAll(u.path, failed[0])
 		}
 	}
+	anyway = false
 	for len(remaining) > 0 {
 		texts := map[string][]byte{}
 		for _, files := range remaining {
@@ -59,10 +64,10 @@ func (g *program) settle(changes map[string]map[string][]byte, before *checked, 
 		for _, unit := range slices.Sorted(maps.Keys(after.problems)) {
 			reason, isNew := newProblem(after.problems[unit], before.problems[unit])
 			if isNew && !putAll(unit, reason) {
-				// It stays as it is, and so does everything that is connected to it by a known type.
-				isNew = g.putImports(unit, func(path string) bool { return put(path, reason, "its types") })
-			} else if isNew {
-				some = true
+				// It stays as it is, so what it fails with has to: of that it knows a type, or imports it.
+				isNew = putDirect(unit, deep, func(l link, path string) bool {
+					return put(path, reason, typeName(l.changes))
+				}) || g.putImports(unit, func(path string) bool { return put(path, reason, "an import") })
 			}
 			some = some || isNew
 		}
@@ -78,6 +83,19 @@ func (g *program) settle(changes map[string]map[string][]byte, before *checked, 
 		return 1
 	})
 	return s
+}
+
+// putDirect puts back the units that have a link with a unit.
+func putDirect(unit string, links []link, put func(l link, path string) bool) (some bool) {
+	for _, l := range links {
+		switch unit {
+		case l.from:
+			some = put(l, l.to) || some
+		case l.to:
+			some = put(l, l.from) || some
+		}
+	}
+	return some
 }
 
 // newProblem returns the first problem that wasn't there before.

@@ -14,6 +14,7 @@ type structs struct {
 	paths   map[string]string
 	library *library
 	local   map[string]bool
+	deep    bool
 }
 
 // changes reports whether the move changes a type: it is declared in a package that moves, and the name means
@@ -42,7 +43,7 @@ func named(t types.Type) *types.TypeName {
 }
 
 // in returns the first type that the move changes among those that a type consists of, nil if there is none.
-// It looks into the types that the module declares, and at the names of all others.
+// It looks at the names of declared types only, or, with deep, into those that the module declares.
 func (s *structs) in(t types.Type, seen map[types.Type]bool) *types.TypeName {
 	if t == nil || seen[t] {
 		return nil
@@ -68,7 +69,7 @@ func (s *structs) in(t types.Type, seen map[types.Type]bool) *types.TypeName {
 				return found
 			}
 		}
-		if pkg := t.Obj().Pkg(); pkg != nil && s.local[strings.TrimSuffix(pkg.Path(), "_test")] {
+		if pkg := t.Obj().Pkg(); s.deep && pkg != nil && s.local[strings.TrimSuffix(pkg.Path(), "_test")] {
 			return s.in(t.Underlying(), seen)
 		}
 	case *types.Pointer:
@@ -146,8 +147,10 @@ type link struct {
 	changes  *types.TypeName
 }
 
-// links returns the connections between the units of the module.
-func (s *structs) links(all *checked) (found []link) {
+// links returns the connections between the units of the module. With deep, they include those by types that
+// contain one that changes, of which the other unit may know nothing.
+func (s structs) links(all *checked, deep bool) (found []link) {
+	s.deep = deep
 	known := map[[2]string]bool{}
 	for _, pkg := range all.bodies {
 		for _, u := range s.uses(pkg, all.files) {

@@ -11,58 +11,79 @@ import (
 	"slices"
 )
 
-// writeAll replaces files, all or none: it first writes all texts beside the files, then renames them, and
-// puts back what it had replaced if one of them fails. A nil text removes the file.
-func writeAll(texts map[string][]byte) (err error) {
-	type replaced struct {
-		name, next string
-		old        []byte
-		mode       fs.FileMode
-		existed    bool
-	}
-	var all []replaced
-	done := 0
+// replacement is a file to replace, or to remove.
+type replacement struct {
+	name string
+	// next is the name of the file that replaces it, "" if it is to be removed.
+	next string
+	// old is its text, if it existed.
+	old     []byte
+	mode    fs.FileMode
+	existed bool
+}
+
+// writeAll replaces files, all or none: it first writes all texts beside the files, then renames them. A nil text
+// removes the file.
+func writeAll(texts map[string][]byte) error {
+	var all []replacement
 	defer func() {
-		for i, r := range all {
-			if err != nil && i < done {
-				err = errors.Join(err, restore(r.name, r.old, r.mode, r.existed))
-			}
+		for _, r := range all {
 			if r.next != "" {
 				_ = os.Remove(r.next) // it is gone if it was renamed
 			}
 		}
 	}()
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		r := replaced{name: name, mode: 0o644}
-		switch info, err := os.Stat(name); {
+		r := replacement{name: name, mode: 0o644}
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			r.name = real
+		}
+		switch info, err := os.Stat(r.name); {
 		case err == nil:
 			r.mode, r.existed = info.Mode().Perm(), true
-			if r.old, err = os.ReadFile(name); err != nil {
+			if r.old, err = os.ReadFile(r.name); err != nil {
 				return err
 			}
 		case !errors.Is(err, os.ErrNotExist):
 			return err
 		}
-		all = append(all, r)
+		var err error
 		if texts[name] != nil {
-			next, err := writeBeside(name, texts[name], r.mode)
-			all[len(all)-1].next = next
-			if err != nil {
-				return fmt.Errorf("nothing is written: %w", err)
-			}
+			r.next, err = writeBeside(r.name, texts[name], r.mode)
 		}
-	}
-	for ; done < len(all); done++ {
-		if r := all[done]; r.next != "" {
-			err = os.Rename(r.next, r.name)
-		} else if r.existed {
-			err = os.Remove(r.name)
-		}
+		all = append(all, r)
 		if err != nil {
 			return fmt.Errorf("nothing is written: %w", err)
 		}
 	}
+	return replaceAll(all)
+}
+
+// replaceAll replaces files, and puts back those that it has replaced if one of them fails.
+func replaceAll(all []replacement) (err error) {
+	for i, r := range all {
+		if r.next != "" {
+			err = os.Rename(r.next, r.name)
+		} else if r.existed {
+			err = os.Remove(r.name)
+		}
+		if err == nil {
+			continue
+		}
+		err = fmt.Errorf("nothing is written: %w", err)
+		for _, done := range all[:i] {
+			err = errors.Join(err, done.restore())
+		}
+		return err
+	}
 	return nil
+}
+
+func (r replacement) restore() error {
+	if r.existed {
+		return os.WriteFile(r.name, r.old, r.mode)
+	}
+	return os.Remove(r.name)
 }
 
 // writeBeside writes a text to a new file in the folder of another one.
@@ -73,13 +94,6 @@ func writeBeside(name string, text []byte, mode fs.FileMode) (string, error) {
 	}
 	_, err = file.Write(text)
 	return file.Name(), errors.Join(err, file.Chmod(mode), file.Close())
-}
-
-func restore(name string, text []byte, mode fs.FileMode, existed bool) error {
-	if existed {
-		return os.WriteFile(name, text, mode)
-	}
-	return os.Remove(name)
 }
 
 // swap replaces a folder by another one, which is on the same disk.

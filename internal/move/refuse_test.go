@@ -1,0 +1,134 @@
+package move
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// small is a module with one file that moves.
+var small = []txtar.File{{Name: "a/a.go", Data: []byte("package a\n\nimport \"k8s.io/client-go/tools/cache\"\n\n" +
+	"var Key = cache.MetaNamespaceKeyFunc\n")}}
+
+// TestRefuses checks the errors: each says what to do, and nothing is written.
+func TestRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		prepare func(r *repo, o *Options)
+		want    string
+	}{
+		"a file that isn't committed": {func(r *repo, o *Options) {
+			r.write("a/a.go", r.read("a/a.go")+"// changed\n")
+		}, "nothing is written: -w changes only files that are committed, so that git can restore them; commit " +
+			"or stash these:\n    a/a.go"},
+		"a go.mod that isn't committed": {func(r *repo, o *Options) {
+			r.write("go.mod", r.read("go.mod")+"// changed\n")
+		}, "commit or stash these:\n    go.mod"},
+		"a file that git ignores": {func(r *repo, o *Options) {
+			r.write(".gitignore", "/b/\n")
+			r.commit()
+			r.write("b/b.go", "package b\n\nimport _ \"k8s.io/client-go/tools/cache\"\n")
+		}, "commit or stash these:\n    b"},
+		"no repository": {func(r *repo, o *Options) {
+			if err := os.RemoveAll(filepath.Join(r.dir, ".git")); err != nil {
+				r.t.Fatal(err)
+			}
+		}, errNoRepository.Error()},
+		"no module": {func(r *repo, o *Options) { o.Dir = r.t.TempDir() },
+			"no go.mod here or in any folder above; run kubewright in a module"},
+		"no release": {func(r *repo, o *Options) { o.Clone = "" },
+			"this kubewright is no release that a go.mod could require; name a clone of it with --kubewright DIR"},
+		"no clone": {func(r *repo, o *Options) { o.Clone = "a" },
+			"--kubewright a: there is no go.mod of " + own},
+		"a newer client-go": {func(r *repo, o *Options) { o.ClientGo = "v0.36.9" },
+			"example.com/x requires k8s.io/client-go v0.37.2, which is newer than this kubewright is for: use the " +
+				"kubewright of that minor version"},
+		"kubewright itself": {func(r *repo, o *Options) {
+			r.write("go.mod", strings.Replace(r.read("go.mod"), "example.com/x", own+"/x", 1))
+		}, own + "/x: kubewright is built on this module, so it can't move"},
+		"a broken go.mod": {func(r *repo, o *Options) { r.write("go.mod", "module") }, "go.mod:1: "},
+		"a file that doesn't parse": {func(r *repo, o *Options) { r.write("a/b.go", "package a\n\nfunc\n") },
+			"a/b.go:3:6: expected 'IDENT'"},
+		"a missing module": {func(r *repo, o *Options) {
+			r.write("a/b.go", "package a\n\nimport _ \"example.com/missing\"\n")
+			o.Dir = filepath.Join(r.dir, "a")
+		}, "example.com/missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRepo(t, "../..", "", small)
+			o := r.options()
+			o.Write = true
+			test.prepare(r, &o)
+			before := r.read("a/a.go") + r.read("go.mod")
+			_, err := Run(t.Context(), o)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%v\nwant\n%s", err, test.want)
+			}
+			if r.read("a/a.go")+r.read("go.mod") != before {
+				t.Error("something was written")
+			}
+		})
+	}
+}
+
+// TestNothing checks modules in which nothing moves.
+func TestNothing(t *testing.T) {
+	r := newRepo(t, "../..", "", small)
+	o := r.options()
+	o.Write, o.Back = true, true
+	if got := r.move(o); got != "Nothing to change.\n" {
+		t.Errorf("--back of a module that hasn't moved:\n%s", got)
+	}
+	r.write("go.mod", "module example.com/x\n\ngo 1.26.0\n")
+	o.Back = false
+	if got := r.move(o); got != "Nothing to change.\n" {
+		t.Errorf("a module without client-go:\n%s", got)
+	}
+}
+
+// TestWrites checks that all files are replaced or none.
+func TestWrites(t *testing.T) {
+	dir := t.TempDir()
+	one, two, none := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "missing", "three")
+	for name, text := range map[string]string{one: "1", two: "2"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want string) {
+		t.Helper()
+		got := ""
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+			if err != nil {
+				text = []byte("?")
+			}
+			got += entry.Name() + "=" + string(text) + " "
+		}
+		if got != want {
+			t.Errorf("the folder has %s, want %s", got, want)
+		}
+	}
+	if err := writeAll(map[string][]byte{one: []byte("a"), two: nil, none: []byte("b")}); err == nil {
+		t.Error("a file in no folder was written")
+	}
+	check("one=1 two=2 ")
+	// The last rename fails, because a folder has the name.
+	if err := os.MkdirAll(filepath.Join(dir, "zero", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceAll([]replacement{
+		{name: one, next: two, existed: true, old: []byte("1"), mode: 0o600},
+		{name: filepath.Join(dir, "zero"), next: one},
+	}); err == nil {
+		t.Error("a folder was replaced by a file")
+	}
+	check("one=1 zero=? ")
+}
