@@ -1,7 +1,7 @@
 # The targets for users and CI. Every target does its own set-up and needs only Go
 # and make. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo demo-sharded test nightly fuzz vuln e2e-kube lab soak bench parity ctrl-suites upstream generate check lint release-rehearsal
+.PHONY: help demo demo-sharded test nightly fuzz vuln e2e-kube lab soak bench parity ctrl-suites programs upstream generate check lint release-rehearsal
 .DEFAULT_GOAL := help
 
 FUZZTIME ?= 3m
@@ -56,6 +56,9 @@ parity: ## regenerate client-go and real API repositories with our generators, c
 
 ctrl-suites: ## controller-runtime's own tests with our caches and queues, and without (ten minutes)
 	@cd test/ctrlsuites && go run . $(SUITES)
+
+programs: ## ten public programs pass the same tests before and after kubewright move, and come back (hours). PROGRAMS='-only lasso,kro' moves some
+	@cd test/dropin/programs && go run . $(PROGRAMS)
 
 upstream: ## build and test a copy of this repository with the k8s.io modules of upstream/versions: the newest release, and the next minor. UPSTREAM='-versions v0.38 -only build' runs a part
 	@go run ./internal/upstream $(UPSTREAM)

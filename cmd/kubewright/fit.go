@@ -53,15 +53,18 @@ func fitOf(file string, text []byte) (string, error) {
 	if err != nil {
 		return fit + "it is newer than this kubewright is for: use the kubewright of that minor version\n", nil
 	}
-	if semver.MajorMinor(required) == semver.MajorMinor(clientGo) {
-		return fit, nil
-	}
 	raise := []string{"go get"}
 	for _, r := range raises {
+		if semver.MajorMinor(r.From) == semver.MajorMinor(r.To) {
+			continue // go mod tidy does that
+		}
 		if r.Path == controllerRuntime {
 			r.To = semver.MajorMinor(r.To)
 		}
 		raise = append(raise, r.Path+"@"+r.To)
+	}
+	if len(raise) == 1 {
+		return fit, nil
 	}
 	return fit + "raise all modules of Kubernetes together, then run go mod tidy:\n    " +
 		strings.Join(raise, " \\\n        ") + "\n", nil

@@ -22,6 +22,10 @@ func TestFit(t *testing.T) {
 	for name, test := range map[string]struct{ require, want string }{
 		"no client-go": {"k8s.io/klog/v2 v2.140.0", ""},
 		"the same":     {"k8s.io/client-go v0.37.0", "example.com/x requires k8s.io/client-go v0.37.0\n"},
+		"some are older": {"k8s.io/client-go v0.37.2\nk8s.io/apiserver v0.36.4",
+			"example.com/x requires k8s.io/client-go v0.37.2\n" +
+				"raise all modules of Kubernetes together, then run go mod tidy:\n" +
+				"    go get \\\n        k8s.io/apiserver@v0.37.2\n"},
 		"a newer one": {"k8s.io/client-go v0.38.0-alpha.2",
 			"example.com/x requires k8s.io/client-go v0.38.0-alpha.2\n" +
 				"it is newer than this kubewright is for: use the kubewright of that minor version\n"},

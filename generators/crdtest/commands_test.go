@@ -16,6 +16,9 @@ import (
 var elsewhere = map[command]struct{ folder, test string }{
 	{"docs/migration.md", "go install github.com/kubewright/kubewright/cmd/...@latest"}: {
 		"internal/release", "TestRehearsal"},
+	{"docs/migration.md", "kubewright move"}:           {"internal/move", "TestMove"},
+	{"docs/migration.md", "kubewright move -w"}:        {"internal/move", "TestMove"},
+	{"docs/migration.md", "kubewright move --back -w"}: {"internal/move", "TestMove"},
 	// The last of the section "All of Kubernetes", two minutes of compiling.
 	{firstAPI, "go vet ./..."}: {"test/e2e/kube", "TestKubernetesAPI"},
 	{"docs/sharding.md", `python3 -c 'from functools import reduce; print("%016x" % ` +

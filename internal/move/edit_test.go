@@ -6,12 +6,13 @@ import (
 	"testing"
 )
 
-// TestThereAndBack checks the edits of a file, and that the way back gives the same bytes. A literal of Options
-// gets the option if there is a comment /* here */ before its brace.
+// TestThereAndBack checks the edits of a file, and that the way back gives the same bytes. A literal of
+// Options gets the option if there is a comment /* here */ before its brace.
 func TestThereAndBack(t *testing.T) {
 	for name, test := range map[string]struct{ from, to string }{
 		"a block is sorted again": {
-			"package p\n\nimport (\n\t\"fmt\"\n\n\t\"k8s.io/api/core/v1\"\n\t\"k8s.io/client-go/tools/cache\" // c\n)\n",
+			"package p\n\nimport (\n\t\"fmt\"\n\n\t\"k8s.io/api/core/v1\"\n" +
+				"\t\"k8s.io/client-go/tools/cache\" // c\n)\n",
 			"package p\n\nimport (\n\t\"fmt\"\n\n\t\"github.com/kubewright/kubewright/runtime/cache\" // c\n" +
 				"\t\"k8s.io/api/core/v1\"\n)\n",
 		},
@@ -20,8 +21,8 @@ func TestThereAndBack(t *testing.T) {
 			"package p\n\nimport (\n\t\"k8s.io/klog\"\n\t\"github.com/kubewright/kubewright/informers\"\n)\n",
 		},
 		"names, dots and blanks": {
-			"package p\n\nimport (\n\t. \"k8s.io/client-go/tools/cache\"\n\t_ \"k8s.io/client-go/tools/cache/testing\"\n" +
-				"\tq \"k8s.io/client-go/util/workqueue\"\n)\n",
+			"package p\n\nimport (\n\t. \"k8s.io/client-go/tools/cache\"\n" +
+				"\t_ \"k8s.io/client-go/tools/cache/testing\"\n\tq \"k8s.io/client-go/util/workqueue\"\n)\n",
 			"package p\n\nimport (\n\t. \"github.com/kubewright/kubewright/runtime/cache\"\n" +
 				"\tq \"github.com/kubewright/kubewright/runtime/workqueue\"\n" +
 				"\t_ \"k8s.io/client-go/tools/cache/testing\"\n)\n",
@@ -31,8 +32,10 @@ func TestThereAndBack(t *testing.T) {
 			"package p\r\n\r\nimport \"github.com/kubewright/kubewright/informers\"\r\n",
 		},
 		"no exact path": {
-			"package p\n\nimport _ \"k8s.io/client-go/informers/core/v1\"\n\nconst c = \"k8s.io/client-go/informers\"\n",
-			"package p\n\nimport _ \"k8s.io/client-go/informers/core/v1\"\n\nconst c = \"k8s.io/client-go/informers\"\n",
+			"package p\n\nimport _ \"k8s.io/client-go/informers/core/v1\"\n\n" +
+				"const c = \"k8s.io/client-go/informers\"\n",
+			"package p\n\nimport _ \"k8s.io/client-go/informers/core/v1\"\n\n" +
+				"const c = \"k8s.io/client-go/informers\"\n",
 		},
 		"fields on lines": {
 			"package p\n\nimport (\n\tctrl \"sigs.k8s.io/controller-runtime\"\n)\n\n" +

@@ -149,8 +149,8 @@ func withoutMod(flags string) string {
 	}), " ")
 }
 
-// tidy completes the plan's go.mod and go.sum. The go command does that without the workspace, whose modules may
-// have no version that exists, so folders replace them meanwhile.
+// tidy completes the plan's go.mod and go.sum. The go command does that without the workspace, whose
+// modules may have no version that exists, so folders replace them meanwhile.
 func (p *plan) tidy(ctx context.Context) error {
 	siblings, err := p.siblings()
 	if err != nil {

@@ -18,19 +18,19 @@ type Raise struct {
 	Line int
 }
 
-// Raises returns which modules have to be raised with client-go: all of Kubernetes with its minor version,
-// which are released together, and controller-runtime. go mod tidy would raise only those that kubewright
-// requires, and the others wouldn't compile. An error says that client-go is newer than the version given.
+// Raises returns which modules have to be raised with client-go: those of Kubernetes, which are released
+// together, and controller-runtime. go mod tidy would raise only those that kubewright requires, and the
+// others wouldn't compile. An error says that client-go is newer than the version given.
 func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises []Raise, err error) {
-	minor := minorOf(clientGo, requirement(mod, clientGo))
+	minor := minorOf(clientGo, requirement(mod, clientGo)) // "" doesn't occur below
 	if minor != "" && semver.Compare(minor, semver.MajorMinor(toClientGo)) > 0 {
-		return nil, fmt.Errorf("%s requires %s %s, which is newer than this kubewright is for: use the kubewright "+
-			"of that minor version", mod.Module.Mod.Path, clientGo, requirement(mod, clientGo))
+		return nil, fmt.Errorf("%s requires %s %s, which is newer than this kubewright is for: use the "+
+			"kubewright of that minor version", mod.Module.Mod.Path, clientGo, requirement(mod, clientGo))
 	}
 	for _, r := range mod.Require {
 		path, from, to := r.Mod.Path, r.Mod.Version, ""
 		switch {
-		case strings.HasPrefix(path, "k8s.io/") && minor != "" && minorOf(path, from) == minor:
+		case isReleased(path), strings.HasPrefix(path, "k8s.io/") && minorOf(path, from) == minor:
 			to = toClientGo
 			if path == kubernetes {
 				to = "v1" + strings.TrimPrefix(to, "v0")
@@ -43,6 +43,19 @@ func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises [
 		}
 	}
 	return raises, nil
+}
+
+// released are the modules of Kubernetes that have client-go's version, below k8s.io/. A newer one that is
+// missing here is known by its minor version.
+const released = " api apiextensions-apiserver apimachinery apiserver cli-runtime client-go cloud-provider " +
+	"cluster-bootstrap code-generator component-base component-helpers controller-manager cri-api cri-client " +
+	"csi-translation-lib dynamic-resource-allocation endpointslice externaljwt kms kube-aggregator " +
+	"kube-controller-manager kube-proxy kube-scheduler kubectl kubelet metrics mount-utils " +
+	"pod-security-admission sample-apiserver sample-cli-plugin sample-controller "
+
+func isReleased(path string) bool {
+	name, ok := strings.CutPrefix(path, "k8s.io/")
+	return ok && strings.Contains(released, " "+name+" ")
 }
 
 // kubernetes is the one module whose versions begin with v1 where those of the others begin with v0.
@@ -90,20 +103,23 @@ func requireOurs(mod *modfile.File, version, clone string, modules []string) err
 			needed[ownMetrics] = true
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(needed)) {
-		if clone != "" {
-			folder := filepath.ToSlash(filepath.Join(clone, strings.TrimPrefix(path, own)))
-			if !filepath.IsAbs(clone) && !strings.HasPrefix(folder, "../") {
-				folder = "./" + folder
-			}
-			if err := mod.AddReplace(path, "", folder, ""); err != nil {
-				return err
-			}
-		}
-		if !slices.Contains(modules, path) || requirement(mod, path) != "" {
+	for _, path := range modules {
+		if requirement(mod, path) != "" {
 			continue
 		}
 		if err := mod.AddRequire(path, version); err != nil {
+			return err
+		}
+	}
+	if clone == "" {
+		return nil
+	}
+	for _, path := range slices.Sorted(maps.Keys(needed)) {
+		folder := filepath.ToSlash(filepath.Join(clone, strings.TrimPrefix(path, own)))
+		if !filepath.IsAbs(clone) && !strings.HasPrefix(folder, "..") {
+			folder = "./" + folder
+		}
+		if err := mod.AddReplace(path, "", folder, ""); err != nil {
 			return err
 		}
 	}

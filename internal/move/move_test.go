@@ -59,7 +59,10 @@ func (r *repo) readFile(name string) string {
 	return string(text)
 }
 
-func (r *repo) read(name string) string { r.t.Helper(); return r.readFile(filepath.Join(r.dir, name)) }
+func (r *repo) read(name string) string {
+	r.t.Helper()
+	return r.readFile(filepath.Join(r.dir, name))
+}
 
 func (r *repo) write(name, text string) {
 	r.t.Helper()
@@ -121,7 +124,8 @@ func (r *repo) move(o Options) string {
 	return steady(strings.ReplaceAll(text.String(), r.clone(), "CLONE"))
 }
 
-// steady returns a report without what changes with each dependency of this repository: line numbers of go.mod.
+// steady returns a report without what changes with each dependency of this repository: line numbers of
+// go.mod.
 func steady(report string) string {
 	var lines []string
 	for line := range strings.Lines(report) {
@@ -139,8 +143,8 @@ func steady(report string) string {
 
 // TestMove moves the modules in testdata. An archive has the module's files, the expected report, and below
 // want/ the files as they are after a run with -w; go.mod has additions to a go.mod like that of this
-// repository. Each module goes there and back: a second run changes nothing, and git sees no difference after the
-// way back, neither right after the move, nor in .go files when the move was committed.
+// repository. Each module goes there and back: a second run changes nothing, and git sees no difference
+// after the way back, neither right after the move, nor in .go files when the move was committed.
 func TestMove(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // small is a module with one file that moves.
-var small = []txtar.File{{Name: "a/a.go", Data: []byte("package a\n\nimport \"k8s.io/client-go/tools/cache\"\n\n" +
-	"var Key = cache.MetaNamespaceKeyFunc\n")}}
+var small = []txtar.File{{Name: "a/a.go", Data: []byte("package a\n\n" +
+	"import \"k8s.io/client-go/tools/cache\"\n\nvar Key = cache.MetaNamespaceKeyFunc\n")}}
 
 // TestRefuses checks the errors: each says what to do, and nothing is written.
 func TestRefuses(t *testing.T) {
@@ -92,7 +92,8 @@ func TestNothing(t *testing.T) {
 // TestWrites checks that all files are replaced or none.
 func TestWrites(t *testing.T) {
 	dir := t.TempDir()
-	one, two, none := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "missing", "three")
+	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
+	none := filepath.Join(dir, "missing", "three")
 	for name, text := range map[string]string{one: "1", two: "2"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

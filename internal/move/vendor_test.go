@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestVendor moves a module with a vendor folder, there and back. Other files of the folder must be committed.
+// TestVendor moves a module with a vendor folder, there and back. Other files of the folder must be
+// committed.
 func TestVendor(t *testing.T) {
 	if testing.Short() {
 		t.Skip("copies and compiles all packages that client-go's caches need")

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// siblings returns the other modules of the workspace that the plan's go.mod doesn't replace, with their folders.
+// siblings returns the other modules of the workspace that the plan's go.mod doesn't replace, with their
+// folders.
 func (p *plan) siblings() (map[string]string, error) {
 	if p.workspace == "" {
 		return nil, nil

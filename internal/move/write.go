@@ -22,8 +22,8 @@ type replacement struct {
 	existed bool
 }
 
-// writeAll replaces files, all or none: it first writes all texts beside the files, then renames them. A nil text
-// removes the file.
+// writeAll replaces files, all or none: it first writes all texts beside the files, then renames them. A
+// nil text removes the file.
 func writeAll(texts map[string][]byte) error {
 	var all []replacement
 	defer func() {

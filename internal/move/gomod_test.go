@@ -1,0 +1,87 @@
+package move
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+)
+
+// TestRaises checks which modules are raised together.
+func TestRaises(t *testing.T) {
+	for name, test := range map[string]struct{ require, want string }{
+		"nothing":        {"k8s.io/client-go v0.37.2\nk8s.io/klog/v2 v2.140.0", ""},
+		"a patch":        {"k8s.io/client-go v0.37.0\nk8s.io/api v0.37.3", "client-go v0.37.2@3"},
+		"a new module":   {"k8s.io/client-go v0.36.0\nk8s.io/new v0.36.0", "client-go v0.37.2@3 new v0.37.2@4"},
+		"another scheme": {"k8s.io/client-go v0.36.0\nk8s.io/release v0.18.0", "client-go v0.37.2@3"},
+		"one is behind":  {"k8s.io/client-go v0.37.2\nk8s.io/apiserver v0.36.0 // indirect", "apiserver v0.37.2@4"},
+		"kubernetes": {"k8s.io/client-go v0.36.4\nk8s.io/kubernetes v1.36.4",
+			"client-go v0.37.2@3 kubernetes v1.37.2@4"},
+		"controller-runtime": {"k8s.io/client-go v0.37.2\nsigs.k8s.io/controller-runtime v0.24.1",
+			"controller-runtime v0.25.2@4"},
+	} {
+		text := "module example.com/x\nrequire (\n" + test.require + "\n)\n"
+		mod, err := modfile.Parse("go.mod", []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raises, err := Raises(mod, "v0.37.2", "v0.25.2")
+		var got []string
+		for _, r := range raises {
+			got = append(got, fmt.Sprintf("%s %s@%d", r.Path[strings.LastIndex(r.Path, "/")+1:], r.To, r.Line))
+		}
+		if err != nil || strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %v %v, want %s", name, err, got, test.want)
+		}
+	}
+}
+
+// TestRequireOurs checks requirements and replacements of our modules, and that they go together.
+func TestRequireOurs(t *testing.T) {
+	const before = "module example.com/x\n\ngo 1.26.0\n"
+	for name, test := range map[string]struct {
+		version, clone string
+		modules        []string
+		want           string
+	}{
+		"a release": {"v0.37.1", "", []string{own, ownManagers}, `
+require (
+	github.com/kubewright/kubewright v0.37.1
+	github.com/kubewright/kubewright/contrib/controller-runtime v0.37.1
+)
+`},
+		"a clone beside": {"v0.0.0", "../kubewright", []string{own}, `
+require github.com/kubewright/kubewright v0.0.0
+
+replace github.com/kubewright/kubewright => ../kubewright
+`},
+		"a clone inside": {"v0.0.0", "kubewright", []string{ownManagers}, `
+require github.com/kubewright/kubewright/contrib/controller-runtime v0.0.0
+
+replace github.com/kubewright/kubewright => ./kubewright
+
+replace github.com/kubewright/kubewright/contrib/controller-runtime => ./kubewright/contrib/controller-runtime
+
+replace github.com/kubewright/kubewright/contrib/prometheus => ./kubewright/contrib/prometheus
+`},
+	} {
+		mod, err := modfile.Parse("go.mod", []byte(before), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := requireOurs(mod, test.version, test.clone, test.modules); err != nil {
+			t.Fatal(err)
+		}
+		text, err := formatted(mod)
+		if err != nil || string(text) != before+test.want {
+			t.Errorf("%s: %v\n%s", name, err, text)
+		}
+		if err := dropOurs(mod); err != nil {
+			t.Fatal(err)
+		}
+		if text, err = formatted(mod); err != nil || string(text) != before {
+			t.Errorf("%s, dropped: %v\n%s", name, err, text)
+		}
+	}
+}

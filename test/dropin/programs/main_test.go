@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestVersions checks that the constants are the versions that this repository requires.
+func TestVersions(t *testing.T) {
+	text, err := os.ReadFile("../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"k8s.io/client-go " + clientGo, "sigs.k8s.io/controller-runtime " + controllerRuntime,
+	} {
+		if !strings.Contains(string(text), "\t"+line+"\n") {
+			t.Errorf("go.mod doesn't require %s", line)
+		}
+	}
+}
+
+// TestCompare checks what counts as a difference: an outcome that no run before had, and a test that is gone.
+func TestCompare(t *testing.T) {
+	of := func(runs ...map[string]string) *outcome { return &outcome{runs: runs} }
+	pass, fail := map[string]string{"p T": "pass"}, map[string]string{"p T": "fail"}
+	for name, test := range map[string]struct {
+		before, after *outcome
+		want          string
+	}{
+		"the same":      {of(pass, pass), of(pass, pass), ""},
+		"flaky before":  {of(pass, fail), of(pass, pass), ""},
+		"fails":         {of(pass, pass), of(pass, fail), "1 tests end otherwise:\np T: fail"},
+		"gone":          {of(pass), of(map[string]string{}), "1 tests end otherwise:\np T: missing"},
+		"doesn't build": {of(pass), &outcome{built: "x"}, `go build ./... before: "", after: "x"`},
+	} {
+		err := test.before.compare(test.after)
+		if got := ""; err != nil && err.Error() != test.want || err == nil && got != test.want {
+			t.Errorf("%s: %v, want %s", name, err, test.want)
+		}
+	}
+	got := of(pass, pass).String() + ", " + of(pass, fail).String()
+	if got != "1, 0, 0 (2 times), 1, 0, 0; 0, 1, 0" {
+		t.Error(got)
+	}
+}
