@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,14 @@ nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Version = released()
+			var terminal io.Writer
+			if hasEscapes(cmd.ErrOrStderr()) && isTerminal(cmd.OutOrStdout()) {
+				terminal = cmd.ErrOrStderr()
+			}
+			clock := newStopwatch(terminal)
+			o.Progress = clock.start
 			report, err := move.Run(cmd.Context(), o)
+			clock.start("")
 			if err != nil {
 				return err
 			}

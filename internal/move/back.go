@@ -22,11 +22,10 @@ func (m *mover) back(ctx context.Context) error {
 		return err
 	}
 	imports := p.withExtra(requirement(m.mod, ownManagers) != "")
-	g, err := p.load(ctx, imports)
+	g, before, err := m.check(ctx, p, imports)
 	if err != nil {
 		return err
 	}
-	before := g.check(nil)
 	s := &structs{paths: m.paths, library: g.library, local: g.local}
 	repository := findRepository(ctx, m.root)
 	changes, err := g.changes(func(s *source) ([]byte, error) {
@@ -46,7 +45,9 @@ func (m *mover) back(ctx context.Context) error {
 		return err
 	}
 	settled := g.settle(changes, before, s)
-	m.backFindings(g, settled)
+	if err := m.backFindings(g, settled); err != nil {
+		return err
+	}
 	stays := m.ownImports(g, settled)
 	if len(settled.texts) == 0 && stays {
 		return nil

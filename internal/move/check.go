@@ -30,8 +30,8 @@ type checkedPackage struct {
 // checker checks the packages of a program, each after those that it imports.
 type checker struct {
 	*program
-	texts  map[string][]byte // of the files that differ from the disk
-	parsed map[string]*ast.File
+	texts  map[string][]byte         // of the files that differ from the disk
+	parsed map[string]*ast.File      // those in texts
 	done   map[string]*types.Package // by ID
 	result *checked
 }
@@ -39,7 +39,7 @@ type checker struct {
 // check checks the types of the module's packages in memory, with other texts for some of the files.
 func (g *program) check(texts map[string][]byte) *checked {
 	c := &checker{program: g, texts: texts, parsed: map[string]*ast.File{}, done: map[string]*types.Package{},
-		result: &checked{problems: map[string][]problem{}, files: token.NewFileSet()}}
+		result: &checked{problems: map[string][]problem{}, files: g.files}}
 	ids := make([]string, 0, len(g.packages))
 	for id := range g.packages {
 		ids = append(ids, id)
@@ -108,17 +108,16 @@ func (c *checker) problem(unit string, p problem) {
 }
 
 func (c *checker) parse(name string) *ast.File {
-	if file, ok := c.parsed[name]; ok {
-		return file
+	text, changed := c.texts[name]
+	known := c.parsed
+	if !changed {
+		text, known = c.sources[name].text, c.trees
 	}
-	text, ok := c.texts[name]
-	if !ok {
-		text = c.sources[name].text
+	if known[name] == nil {
+		// The text was parsed before, so there is no error.
+		known[name], _ = parser.ParseFile(c.files, name, text, parser.ParseComments|parser.SkipObjectResolution)
 	}
-	// The text was parsed before.
-	file, _ := parser.ParseFile(c.result.files, name, text, parser.ParseComments|parser.SkipObjectResolution)
-	c.parsed[name] = file
-	return file
+	return known[name]
 }
 
 // goVersion returns the version of Go that a package's module asks for.

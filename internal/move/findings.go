@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/types"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -14,10 +15,9 @@ import (
 
 // findings reports what a move can't do, or what people should know of it.
 func (m *mover) findings(g *program, before *checked, s *structs, settled *settlement,
-	literals []managerLiteral) {
+	literals []managerLiteral) error {
 	m.reportPutBack(settled)
 	m.reportGenerated(g)
-	m.reportIgnored(g)
 	m.reportManagers(g, literals)
 	m.reportReplaced()
 	m.reportBroken(g)
@@ -33,13 +33,14 @@ func (m *mover) findings(g *program, before *checked, s *structs, settled *settl
 	if g.imported(m.paths, "/workqueue") {
 		m.reportMetrics(g)
 	}
+	return m.reportUnloaded(g)
 }
 
 // backFindings are the findings of the way back.
-func (m *mover) backFindings(g *program, settled *settlement) {
+func (m *mover) backFindings(g *program, settled *settlement) error {
 	m.reportPutBack(settled)
 	m.reportGenerated(g)
-	m.reportIgnored(g)
+	return m.reportUnloaded(g)
 }
 
 // reportPutBack reports the packages that stay, at the places of the problems.
@@ -136,22 +137,31 @@ func remedy(generator string) string {
 	return "it, from packages that have moved"
 }
 
-// reportIgnored reports files that weren't loaded and import what moves, and nested modules.
-func (m *mover) reportIgnored(g *program) {
-	for _, s := range g.ignored {
-		for _, spec := range s.movedImports(m.paths) {
-			m.report.byHand(m.relative(s.name), s.line(spec.Pos()), "this file wasn't loaded, because of its build "+
-				"constraints, and imports "+pathOf(spec)+"; run move with GOOS or GOFLAGS=-tags=... for it, or edit it")
-		}
-	}
-	_ = filepath.WalkDir(m.root, func(name string, entry fs.DirEntry, err error) error {
+// reportUnloaded reports files that weren't loaded and import what moves, and nested modules.
+func (m *mover) reportUnloaded(g *program) error {
+	return filepath.WalkDir(m.root, func(name string, entry fs.DirEntry, err error) error {
 		switch {
-		case err != nil:
-			return nil // what can't be read isn't loaded either
-		case entry.IsDir() && name != m.root && isNoCode(entry.Name()):
-			return filepath.SkipDir
-		case entry.Name() == "go.mod" && filepath.Dir(name) != m.root:
-			m.report.byHand(m.relative(name), 0, "is another module; run move in its folder, too")
+		case err != nil || name == m.root:
+			return err
+		case entry.IsDir():
+			if _, err := os.Stat(filepath.Join(name, "go.mod")); err == nil && !isNoCode(entry.Name()) {
+				m.report.byHand(m.relative(filepath.Join(name, "go.mod")), 0, "is another module; run move in its "+
+					"folder, too")
+				return filepath.SkipDir
+			}
+			if isNoCode(entry.Name()) {
+				return filepath.SkipDir
+			}
+		case filepath.Ext(name) == ".go" && entry.Type().IsRegular() && g.sources[name] == nil:
+			s, err := readSource(name)
+			if err != nil {
+				return nil // no Go, as a template may be
+			}
+			for _, spec := range s.movedImports(m.paths) {
+				m.report.byHand(m.relative(name), s.line(spec.Pos()), "this file wasn't loaded, because of its "+
+					"build constraints, and imports "+pathOf(spec)+"; run move with GOOS or GOFLAGS=-tags=... for it, "+
+					"or edit it")
+			}
 		}
 		return nil
 	})
@@ -159,7 +169,8 @@ func (m *mover) reportIgnored(g *program) {
 
 // isNoCode reports whether a folder has no packages of its own.
 func isNoCode(folder string) bool {
-	return folder[0] == '.' || folder[0] == '_' || folder == "vendor" || folder == "testdata"
+	return folder[0] == '.' || folder[0] == '_' || folder == "vendor" || folder == "testdata" ||
+		folder == "node_modules"
 }
 
 // reportManagers reports managers that have a NewCache.

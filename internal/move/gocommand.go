@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/version"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -28,16 +30,20 @@ type module struct {
 
 // findModule finds the module around a folder.
 func findModule(ctx context.Context, dir string) (*module, error) {
-	out, err := goCommand(ctx, dir, nil, "env", "-json", "GOMOD", "GOWORK", "GOARCH")
+	out, err := goCommand(ctx, dir, nil, "env", "-json", "GOMOD", "GOWORK", "GOARCH", "GOVERSION")
 	if err != nil {
 		return nil, err
 	}
-	var env struct{ GOMOD, GOWORK, GOARCH string }
+	var env struct{ GOMOD, GOWORK, GOARCH, GOVERSION string }
 	if err := json.Unmarshal(out, &env); err != nil {
 		return nil, err
 	}
 	if env.GOMOD == "" || env.GOMOD == os.DevNull {
 		return nil, errors.New("no go.mod here or in any folder above; run kubewright in a module")
+	}
+	if built := runtime.Version(); version.Compare(version.Lang(env.GOVERSION), version.Lang(built)) > 0 {
+		return nil, fmt.Errorf("the go command here is %s, and this kubewright, which checks types, was built "+
+			"with %s: build it with GOTOOLCHAIN=%[1]s", env.GOVERSION, built)
 	}
 	from, err := filepath.Abs(dir)
 	if err != nil {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/scanner"
+	"go/token"
 	"maps"
 	"path"
 	"path/filepath"
@@ -37,10 +39,11 @@ type program struct {
 	units []*unit
 	// packages are those that are checked from their source, with their variants for tests, by their IDs.
 	packages map[string]*packages.Package
-	// sources are the files of these packages, as they are on the disk, ignored the files that build
-	// constraints exclude.
+	// sources are the files of these packages, as they are on the disk.
 	sources map[string]*source
-	ignored []*source
+	// files and trees are for type checks: the syntax of files as they are on the disk.
+	files *token.FileSet
+	trees map[string]*ast.File
 	// tested has the paths of packages with tests in them, local those of the module's packages.
 	tested, local map[string]bool
 	library       *library
@@ -81,7 +84,8 @@ func (p *plan) load(ctx context.Context, imports []string) (*program, error) {
 		return nil, err
 	}
 	g := &program{module: p.module, packages: map[string]*packages.Package{}, sources: map[string]*source{},
-		tested: map[string]bool{}, local: map[string]bool{}}
+		files: token.NewFileSet(), trees: map[string]*ast.File{}, tested: map[string]bool{},
+		local: map[string]bool{}}
 	if err := g.collect(roots); err != nil {
 		return nil, err
 	}
@@ -110,7 +114,6 @@ func (g *program) collect(roots []*packages.Package) error {
 		}
 		u.files = append(u.files, pkg.GoFiles...)
 		u.addProblems(pkg.Errors)
-		g.parseIgnored(pkg.IgnoredFiles)
 	}
 	for _, name := range slices.Sorted(maps.Keys(units)) {
 		u := units[name]
@@ -179,19 +182,6 @@ func (g *program) syntaxError(err error) error {
 		return fmt.Errorf("%s:%d:%d: %s", g.relative(at.Filename), at.Line, at.Column, list[0].Msg)
 	}
 	return err
-}
-
-// parseIgnored parses files that build constraints exclude. What isn't Go is no matter of ours.
-func (g *program) parseIgnored(names []string) {
-	for _, name := range names {
-		known := func(s *source) bool { return s.name == name }
-		if filepath.Ext(name) != ".go" || slices.ContainsFunc(g.ignored, known) {
-			continue
-		}
-		if s, err := readSource(name); err == nil {
-			g.ignored = append(g.ignored, s)
-		}
-	}
 }
 
 // foreign returns the packages that are imported by those to check but aren't among these, with some more.

@@ -35,6 +35,8 @@ type Options struct {
 	Clone string
 	// Version is the version of kubewright to require, "" if it has none.
 	Version string
+	// Progress is called when a stage begins, which has a name for people.
+	Progress func(stage string)
 	// ClientGo and ControllerRuntime are the versions that this version of kubewright is for.
 	ClientGo, ControllerRuntime string
 }
@@ -109,14 +111,14 @@ func (m *mover) forward(ctx context.Context) error {
 		return err
 	}
 	imports := p.withExtra(managed)
+	m.stage("go mod tidy with the modules raised")
 	if err := p.tidy(ctx); err != nil {
 		return fmt.Errorf("with all modules raised, nothing can be checked: %w", err)
 	}
-	g, err := p.load(ctx, imports)
+	g, before, err := m.check(ctx, p, imports)
 	if err != nil {
 		return err
 	}
-	before := g.check(nil)
 	s := &structs{paths: m.paths, library: g.library, local: g.local}
 	literals := g.managerLiterals(before)
 	changes, err := m.forwardChanges(g, literals)
@@ -124,7 +126,9 @@ func (m *mover) forward(ctx context.Context) error {
 		return err
 	}
 	settled := g.settle(changes, before, s)
-	m.findings(g, before, s, settled, literals)
+	if err := m.findings(g, before, s, settled, literals); err != nil {
+		return err
+	}
 	if len(settled.texts) == 0 && !m.raisesAlone() {
 		return nil
 	}
@@ -133,10 +137,28 @@ func (m *mover) forward(ctx context.Context) error {
 		return err
 	}
 	final.files = settled.texts
+	m.stage("go mod tidy")
 	if err := final.tidy(ctx); err != nil {
 		return err
 	}
 	return m.finish(ctx, final)
+}
+
+// check loads a plan's packages and checks them as they are on the disk.
+func (m *mover) check(ctx context.Context, p *plan, imports []string) (*program, *checked, error) {
+	m.stage("compile what the module imports")
+	g, err := p.load(ctx, imports)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.stage("check types")
+	return g, g.check(nil), nil
+}
+
+func (m *mover) stage(name string) {
+	if m.Progress != nil {
+		m.Progress(name)
+	}
 }
 
 // raisesAlone reports whether the module uses our packages already, but other modules have to be raised.
