@@ -51,7 +51,7 @@ const released = " api apiextensions-apiserver apimachinery apiserver cli-runtim
 	"cluster-bootstrap code-generator component-base component-helpers controller-manager cri-api cri-client " +
 	"csi-translation-lib dynamic-resource-allocation endpointslice externaljwt kms kube-aggregator " +
 	"kube-controller-manager kube-proxy kube-scheduler kubectl kubelet metrics mount-utils " +
-	"pod-security-admission sample-apiserver sample-cli-plugin sample-controller "
+	"pod-security-admission sample-apiserver sample-cli-plugin sample-controller streaming "
 
 func isReleased(path string) bool {
 	name, ok := strings.CutPrefix(path, "k8s.io/")

@@ -7,8 +7,8 @@ type program struct {
 	toolchain string
 	// tests are the packages whose tests need neither a network nor a server.
 	tests []string
-	// unmoved says why nothing can move, as a part of the report, "" for a program that moves.
-	unmoved string
+	// fails is a part of the error of a program that can't be moved, "" for one that moves.
+	fails string
 }
 
 var programs = []program{
