@@ -129,7 +129,7 @@ func (r *repo) move(o Options) string {
 func steady(report string) string {
 	var lines []string
 	for line := range strings.Lines(report) {
-		if strings.Contains(line, "go mod tidy changes") {
+		if strings.Contains(line, "go mod tidy changes") && strings.Contains(line, "other requirement") {
 			continue
 		}
 		if rest, ok := strings.CutPrefix(line, "go.mod:"); ok {

@@ -144,7 +144,10 @@ func (m *mover) reportMod(texts map[string][]byte) error {
 		if err != nil {
 			return err
 		}
-		m.reportRequirements(m.relative(name), next)
+		before := len(m.report.Changes)
+		if m.reportRequirements(m.relative(name), next); len(m.report.Changes) == before {
+			m.report.change(m.relative(name), 0, "go mod tidy changes what is a direct requirement")
+		}
 	}
 	for _, other := range []string{m.path("go.sum"), m.workspace} {
 		if _, ok := texts[other]; ok {
