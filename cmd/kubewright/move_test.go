@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestMovedControllerRuntime checks that the constant is the version in go.mod of contrib/controller-runtime.
+func TestMovedControllerRuntime(t *testing.T) {
+	text, err := os.ReadFile("../../contrib/controller-runtime/go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "\t"+controllerRuntime+" "+movedControllerRuntime+"\n") {
+		t.Errorf("go.mod doesn't require %s %s", controllerRuntime, movedControllerRuntime)
+	}
+}
+
+// TestMoveStatus checks the exit statuses of move, and where it prints.
+func TestMoveStatus(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, c := range []struct {
+		args, stdout, stderr string
+		status               int
+	}{
+		{"move", "", "kubewright: no go.mod here or in any folder above; run kubewright in a module\n", 2},
+		{"move x", "", "kubewright: unknown command \"x\" for \"kubewright move\"\n", 2},
+		{"move", "Nothing to change.\n", "", 0},
+		{"move --back", "Nothing to change.\n", "", 0},
+		{"move -w", "", "kubewright: -w changes only files that git can restore, and there is no git repository " +
+			"here, or no git command; commit the module first\n", 2},
+	} {
+		if c.stdout != "" {
+			if err := os.WriteFile("go.mod", []byte("module example.com/x\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var stdout, stderr strings.Builder
+		status := execute(t.Context(), strings.Fields(c.args), &stdout, &stderr)
+		if status != c.status || stdout.String() != c.stdout || stderr.String() != c.stderr {
+			t.Errorf("%s: exit status %d, %q, %q", c.args, status, &stdout, &stderr)
+		}
+	}
+}
