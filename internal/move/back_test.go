@@ -7,7 +7,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestBackStays returns from a module that uses what client-go doesn't have: that stays, with the requirement.
+// TestBackStays returns from a module that uses what client-go doesn't have: that stays, with the
+// requirement.
 func TestBackStays(t *testing.T) {
 	r := newRepo(t, "../..", "", []txtar.File{
 		{Name: "go.mod", Data: []byte("require " + own + " v0.0.0\n\nreplace " + own + " => CLONE\n\ntool " + own +

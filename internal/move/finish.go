@@ -7,10 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // finish reports a plan's changes, and writes them if that is asked for.
 func (m *mover) finish(ctx context.Context, p *plan) (err error) {
+	if p.untidy != nil {
+		_, text, _ := strings.Cut(p.untidy.Error(), "\n")
+		m.report.byHand(m.relative(m.path("go.mod")), 0, "go mod tidy fails, so go.mod may require more than it "+
+			"has to: "+text)
+	}
 	texts := maps.Clone(p.files)
 	for _, name := range []string{"go.mod", "go.sum"} {
 		if texts[m.path(name)], err = p.read(name); err != nil {

@@ -106,9 +106,11 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) ([
 	return out, nil
 }
 
-// head returns the first lines of what a go command says.
+// head returns the first lines of what a go command says, without its progress.
 func head(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "go: downloading ")
+	})
 	if n := len(lines) - maxSaid; n > 0 {
 		lines = append(lines[:maxSaid], fmt.Sprintf("... and %d more lines", n))
 	}
@@ -121,8 +123,10 @@ const maxSaid = 20
 // and go.sum are in a folder for temporary files.
 type plan struct {
 	*module
-	temp  string
-	files map[string][]byte // by absolute path
+	temp string
+	// untidy is the error of go mod tidy, if go.mod could be completed without.
+	untidy error
+	files  map[string][]byte // by absolute path
 }
 
 // newPlan begins a plan with the text of a go.mod.
@@ -157,6 +161,9 @@ func withoutMod(flags string) string {
 
 // tidy completes the plan's go.mod and go.sum. The go command does that without the workspace, whose
 // modules may have no version that exists, so folders replace them meanwhile.
+//
+// If it fails, as it does with a tool that can't be had, they are completed for packages and their tests, and
+// the plan has the error.
 func (p *plan) tidy(ctx context.Context) error {
 	siblings, err := p.siblings()
 	if err != nil {
@@ -169,7 +176,7 @@ func (p *plan) tidy(ctx context.Context) error {
 			}
 		}
 		return nil
-	}), p.run(ctx, []string{"mod", "tidy"}), p.editMod(func(mod *modfile.File) error {
+	}), p.complete(ctx), p.editMod(func(mod *modfile.File) error {
 		for path := range siblings {
 			if err := mod.DropReplace(path, ""); err != nil {
 				return err
@@ -177,6 +184,14 @@ func (p *plan) tidy(ctx context.Context) error {
 		}
 		return nil
 	}))
+}
+
+func (p *plan) complete(ctx context.Context) error {
+	p.untidy = p.run(ctx, []string{"mod", "tidy"})
+	if p.untidy == nil || p.run(ctx, []string{"list", "-mod=mod"}, "-deps", "-test", "./...") == nil {
+		return nil
+	}
+	return p.untidy
 }
 
 // editMod edits the plan's go.mod.

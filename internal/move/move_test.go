@@ -132,7 +132,7 @@ func steady(report string) string {
 		if strings.Contains(line, "go mod tidy changes") && strings.Contains(line, "other requirement") {
 			continue
 		}
-		if rest, ok := strings.CutPrefix(line, "go.mod:"); ok {
+		if rest, ok := strings.CutPrefix(line, "go.mod:"); ok && rest[0] != ' ' {
 			rest = rest[strings.Index(rest, ": ")+2:]
 			line = "go.mod: " + rest
 		}

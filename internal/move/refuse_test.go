@@ -89,6 +89,33 @@ func TestNothing(t *testing.T) {
 	}
 }
 
+// TestUntidy moves a module with a tool whose own imports can't be had, so go mod tidy fails.
+func TestUntidy(t *testing.T) {
+	r := newRepo(t, "../..", "", append([]txtar.File{
+		{Name: "go.mod", Data: []byte("require example.com/tool v0.0.0\n\nreplace example.com/tool => ./tool\n\n" +
+			"tool example.com/tool\n")},
+		{Name: "tool/go.mod", Data: []byte("module example.com/tool\n")},
+		{Name: "tool/main.go", Data: []byte("package main\n\nimport _ \"example.com/absent.test\"\n\nfunc main() {}\n")},
+	}, small...))
+	o := r.options()
+	o.Write = true
+	report := r.move(o)
+	if !strings.Contains(report, "\ngo.mod: go mod tidy fails, so go.mod may require more than it has to: ") ||
+		!strings.HasSuffix(report, "\n1 line changed in 1 Go file.\n") {
+		t.Errorf("the report is\n%s", report)
+	}
+	r.run("go", "vet", "./...")
+	o.Clone = ""
+	if report := r.move(o); !strings.HasSuffix(report, "\nNothing to change.\n") {
+		t.Errorf("a second run:\n%s", report)
+	}
+	o.Back = true
+	r.move(o)
+	if changed := r.git("status", "--porcelain"); changed != "" {
+		t.Errorf("--back leaves differences:\n%s", changed)
+	}
+}
+
 // TestWrites checks that all files are replaced or none.
 func TestWrites(t *testing.T) {
 	dir := t.TempDir()

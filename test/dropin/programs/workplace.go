@@ -187,7 +187,10 @@ func (w *workplace) raise(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = w.run(ctx, "raised", "go", "mod", "tidy")
+	if _, err := w.run(ctx, "raised", "go", "mod", "tidy"); err == nil {
+		return nil
+	}
+	_, err = w.run(ctx, "raised", "go", "list", "-deps", "-test", "./...") // a tool of the program can't be had
 	return err
 }
 
