@@ -134,7 +134,7 @@ func remedy(generator string) string {
 	case "client-gen", "lister-gen", "informer-gen", "applyconfiguration-gen":
 		return "kubewright generate"
 	}
-	return "it, from packages that have moved"
+	return generator + ", from packages that have moved"
 }
 
 // reportUnloaded reports files that weren't loaded and import what moves, and nested modules.
