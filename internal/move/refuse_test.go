@@ -95,7 +95,8 @@ func TestUntidy(t *testing.T) {
 		{Name: "go.mod", Data: []byte("require example.com/tool v0.0.0\n\nreplace example.com/tool => ./tool\n\n" +
 			"tool example.com/tool\n")},
 		{Name: "tool/go.mod", Data: []byte("module example.com/tool\n")},
-		{Name: "tool/main.go", Data: []byte("package main\n\nimport _ \"example.com/absent.test\"\n\nfunc main() {}\n")},
+		{Name: "tool/main.go",
+			Data: []byte("package main\n\nimport _ \"example.com/absent.test\"\n\nfunc main() {}\n")},
 	}, small...))
 	o := r.options()
 	o.Write = true

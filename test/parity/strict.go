@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// parserFile is the file with Parser, in the folder of apply configurations. applyconfiguration-gen writes it,
-// kubewright generate doesn't.
+// parserFile is the file with Parser, in the folder of apply configurations. applyconfiguration-gen writes
+// it, kubewright generate doesn't.
 const parserFile = "internal/parser.go"
 
 // strictRow runs kubewright generate on a row, once with its packages and once with the wildcard, into
