@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -10,7 +11,7 @@ import (
 // Config configures a queue. The zero value gives a plain one: first in, first out, with the rate
 // limiter of client-go's controllers.
 //
-// The queue calls Flow, Order and Metrics with its lock held. These functions, and Priority, must be
+// The queue calls Flow, Order, Gate and Metrics with its lock held. These functions, and Priority, must be
 // quick and must not call the queue.
 type Config[T comparable] struct {
 	// Clock measures delays. The default is the real clock. A queue with another clock runs a
@@ -50,6 +51,16 @@ type Config[T comparable] struct {
 	// Priority, Ageing or Flow. The queue never calls Pop while Len is 0, and pushes an item only
 	// once before it is popped.
 	Order workqueue.Queue[T]
+
+	// Gate is called when an item becomes ready, and holds it back by returning true. The item is then parked
+	// until [Queue.Release]: it is in the queue once, isn't ready, and keeps its age and its priority, which
+	// an addition may raise. A shutdown makes all parked items ready, and Gate isn't called after it. Gate may
+	// also be called by the queue's other methods, so it must not take a lock under which those are called.
+	Gate func(item T) (hold bool)
+
+	// Context returns the context in which an item that was handed out is processed, made from that of the
+	// caller, see [Queue.Context].
+	Context func(ctx context.Context, item T) context.Context
 
 	// Metrics receives measurements. Nil turns them off.
 	Metrics *Metrics

@@ -15,6 +15,13 @@
 //	 │           │
 //	 └───────────┘ Cancel
 //
+// With Config.Gate, an item that becomes ready may be held back:
+//
+//	             Gate returns true            Release, or a shutdown
+//	not ready ─────────────────────▶ parked ─────────────────────────▶ ready
+//
+// A parked item is in the queue once, like a ready one, and an addition may raise its priority.
+//
 // Delayed is independent of the others: an item that is ready or in process can be delayed too, and then runs
 // (again) when the delay is over. That is client-go's rule, and it suits a controller that checks an object
 // again in an hour, whatever happens until then. With Config.MergeDelayed there is one copy, the
@@ -23,8 +30,9 @@
 // # Promises
 //
 //   - At most one worker at a time has an item. If the item is added meanwhile, it runs once more.
-//   - Nothing is lost before ShutDown: each Add is followed by a Get of the item. ShutDown forgets
-//     delayed items, and items added after it are ignored. Nothing is handed out that wasn't added.
+//   - Nothing is lost before ShutDown: each Add is followed by a Get of the item, if what Config.Gate holds
+//     back is released. ShutDown forgets delayed items, and items added after it are ignored. Nothing is
+//     handed out that wasn't added.
 //   - Items are handed out in the order in which they became ready, unless the Config asks for another
 //     order: by priority, with ageing so that nothing starves; in turns between flows; or an order of
 //     the caller's.

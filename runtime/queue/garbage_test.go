@@ -121,7 +121,10 @@ func TestBurstsAreGivenBack(t *testing.T) {
 		"priority": {Ageing: time.Second},
 		"fair":     {Flow: flow},
 		"both":     {Flow: flow, Ageing: time.Second},
-		"measured": {Metrics: &Metrics{ignore{}, nil, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}}},
+		"measured": {Metrics: &Metrics{
+			ignore{}, nil, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{},
+		}},
+		"parked": {Gate: func(int) bool { return true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -139,11 +142,17 @@ func TestBurstsAreGivenBack(t *testing.T) {
 					if n == many && held()-before < most {
 						t.Error("the burst takes nothing")
 					}
+					for item := range n {
+						q.Release(item)
+					}
 					for range n {
 						item, _ := q.Get()
 						q.Done(item)
 					}
 					bubble.Advance(time.Hour)
+					for item := range n {
+						q.Release(-item)
+					}
 					for range n {
 						item, _ := q.Get()
 						q.Done(item)
@@ -153,6 +162,7 @@ func TestBurstsAreGivenBack(t *testing.T) {
 					t.Errorf("%d bytes are held", after)
 				}
 				q.Add(1) // The queue still works.
+				q.Release(1)
 				if item, _ := q.Get(); item != 1 {
 					t.Error(item)
 				}

@@ -7,8 +7,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Metrics are the seven measurements of a queue, those of client-go's queues. All fields but DepthOf
-// must be set; function Metrics of package workqueue sets them from a provider. The queue calls DepthOf
+// Metrics are the measurements of a queue: the seven of client-go's queues, and Parked. All fields but
+// DepthOf and Parked must be set; function Metrics of package workqueue sets them from a provider. The queue calls DepthOf
 // and the methods of the metrics with its lock held: they must be quick and must not call the queue.
 // Times are in seconds.
 type Metrics struct {
@@ -31,6 +31,8 @@ type Metrics struct {
 	LongestRunning workqueue.SettableGaugeMetric
 	// Retries counts additions with a delay.
 	Retries workqueue.CounterMetric
+	// Parked, if not nil, is the number of items that Config.Gate holds back. Depth includes them.
+	Parked workqueue.GaugeMetric
 }
 
 // unfinishedPeriod is that of client-go.
@@ -90,6 +92,17 @@ func (r *recorder) raised(before, priority int32) {
 	if r.DepthOf != nil {
 		r.depth(before).Dec()
 		r.depth(priority).Inc()
+	}
+}
+
+// parked counts an item that is held back by Config.Gate, with -1 one that no longer is. r may be nil.
+func (r *recorder) parked(n int) {
+	switch {
+	case r == nil || r.Parked == nil:
+	case n > 0:
+		r.Parked.Inc()
+	default:
+		r.Parked.Dec()
 	}
 }
 

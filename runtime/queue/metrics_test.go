@@ -18,6 +18,7 @@ import (
 type gauges struct {
 	mu                         sync.Mutex
 	depth, adds, retries       float64
+	parked                     float64
 	latency, work              []float64
 	unfinished, longestRunning []float64
 }
@@ -32,6 +33,7 @@ func (g *gauges) metrics() *queue.Metrics {
 		Latency:        metric{add: func(v float64) { g.latency = append(g.latency, v) }, g: g},
 		WorkDuration:   metric{add: func(v float64) { g.work = append(g.work, v) }, g: g},
 		UnfinishedWork: metric{add: func(v float64) { g.unfinished = append(g.unfinished, v) }, g: g},
+		Parked:         metric{add: func(v float64) { g.parked += v }, g: g},
 		LongestRunning: metric{add: func(v float64) { g.longestRunning = append(g.longestRunning, v) }, g: g},
 	}
 }

@@ -20,6 +20,7 @@ import (
 type model struct {
 	config    queue.Config[int]
 	ready     []copyOf
+	parked    []copyOf
 	inProcess map[int]bool
 	again     map[int]copyOf
 	delayed   map[int]delayedCopy
@@ -57,6 +58,29 @@ func (m *model) flow(item int) string {
 func (m *model) next() int { m.order++; return m.order }
 
 func (m *model) push(c copyOf) {
+	if m.config.Gate != nil && m.config.Gate(c.item) {
+		m.parked = append(m.parked, c)
+		return
+	}
+	m.makeReady(c)
+}
+
+// release makes a parked item ready, and reports whether there was one.
+func (m *model) release(item int) bool {
+	i := indexOf(m.parked, item)
+	if i < 0 {
+		return false
+	}
+	c := m.parked[i]
+	m.parked = slices.Delete(m.parked, i, i+1)
+	if !m.prioritised() {
+		c.order = m.next() // first in, first out counts from Release
+	}
+	m.makeReady(c)
+	return true
+}
+
+func (m *model) makeReady(c copyOf) {
 	flow := m.flow(c.item)
 	if !slices.Contains(m.turns, flow) {
 		m.turns = append(m.turns, flow)
@@ -82,11 +106,13 @@ func (m *model) deliver(item, priority int) {
 		}
 		return c
 	}
-	i := m.readyAt(item)
+	i, p := m.readyAt(item), indexOf(m.parked, item)
 	waits, again := m.again[item]
 	switch {
 	case i >= 0:
 		m.ready[i] = raise(m.ready[i])
+	case p >= 0:
+		m.parked[p] = raise(m.parked[p])
 	case again:
 		m.again[item] = raise(waits)
 	case m.inProcess[item]:
@@ -97,13 +123,15 @@ func (m *model) deliver(item, priority int) {
 }
 
 // readyAt returns the item's place in ready, or -1.
-func (m *model) readyAt(item int) int {
-	return slices.IndexFunc(m.ready, func(c copyOf) bool { return c.item == item })
+func (m *model) readyAt(item int) int { return indexOf(m.ready, item) }
+
+func indexOf(copies []copyOf, item int) int {
+	return slices.IndexFunc(copies, func(c copyOf) bool { return c.item == item })
 }
 
 func (m *model) addAfter(item int, delay time.Duration, priority int) {
 	_, again := m.again[item]
-	if delay <= 0 || m.config.MergeDelayed && (again || m.readyAt(item) >= 0) {
+	if delay <= 0 || m.config.MergeDelayed && (again || m.readyAt(item) >= 0 || indexOf(m.parked, item) >= 0) {
 		m.add(item, priority)
 		return
 	}
@@ -210,6 +238,11 @@ func TestQueueIsItsModel(t *testing.T) {
 		"hook":                  {Order: workqueue.DefaultQueue[int]()},
 		"measured, fair, strict": {Flow: flow, Priority: priority, Ageing: -1,
 			Metrics: newGauges().metrics()},
+		"gate":                {Gate: noGate},
+		"gate, hook":          {Gate: noGate, Order: workqueue.DefaultQueue[int]()},
+		"gate, ageing, merge": {Gate: noGate, Ageing: 7 * time.Millisecond, MergeDelayed: true},
+		"gate, fair, strict, measured": {Gate: noGate, Flow: flow, Priority: priority, Ageing: -1,
+			Metrics: newGauges().metrics()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(15) {
@@ -219,13 +252,20 @@ func TestQueueIsItsModel(t *testing.T) {
 	}
 }
 
+// noGate stands for a gate that runAgainstModel makes.
+func noGate(int) bool { return false }
+
 func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	if config.Order != nil {
 		config.Order = workqueue.DefaultQueue[int]()
 	}
-	q, m := queue.New(config), newModel(config)
 	items := 1 + r.IntN(40)
+	held := map[int]bool{}
+	if config.Gate != nil {
+		config.Gate = func(item int) bool { return held[item] }
+	}
+	q, m := queue.New(config), newModel(config)
 	priority := func(item int) int {
 		if config.Priority != nil {
 			return config.Priority(item)
@@ -234,7 +274,7 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 	}
 	for op := range 2000 {
 		item := r.IntN(items)
-		switch r.IntN(9) {
+		switch r.IntN(11) {
 		case 0, 1:
 			q.Add(item)
 			m.add(item, priority(item))
@@ -272,15 +312,29 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 		case 8:
 			q.Done(item)
 			m.done(item)
+		case 9:
+			held[item] = r.IntN(3) == 0
+		case 10:
+			want := m.release(item)
+			if got := q.Release(item); got != want {
+				t.Fatalf("seed %d, op %d: Release(%d) is %v", seed, op, item, got)
+			}
 		}
 		if q.Len() != len(m.ready) {
 			t.Fatalf("seed %d, op %d: Len is %d, want %d", seed, op, q.Len(), len(m.ready))
 		}
-		if got, want := q.Pending(), len(m.ready)+len(m.again); got != want {
+		if got, want := q.Pending(), len(m.ready)+len(m.again)+len(m.parked); got != want {
 			t.Fatalf("seed %d, op %d: %d are pending, want %d", seed, op, got, want)
 		}
 	}
 	q.ShutDown()
+	m.config.Gate = nil
+	for len(m.parked) > 0 {
+		m.release(m.parked[0].item)
+	}
+	if q.Len() != len(m.ready) {
+		t.Fatalf("seed %d: Len is %d after the shutdown, want %d", seed, q.Len(), len(m.ready))
+	}
 	// An item in process that was added again is handed out after the shutdown.
 	for item := range items {
 		q.Done(item)

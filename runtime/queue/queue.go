@@ -21,8 +21,10 @@ type Queue[T comparable] struct {
 	// readded is the number of items in process that were added again.
 	readded int
 	waiters waiters
-	base    timebase
-	delays  schedule
+	// gate is nil if no item is ever held back.
+	gate   *gate[T]
+	base   timebase
+	delays schedule
 
 	shutting bool
 	// idle is closed when nothing is in process, empty when nothing is ready either. They are nil
@@ -31,24 +33,12 @@ type Queue[T comparable] struct {
 
 	merge      bool
 	priorityOf func(T) int
+	contextOf  func(context.Context, T) context.Context
 	// ranks is nil unless the queue has priorities.
 	ranks   *ranks
 	limiter workqueue.TypedRateLimiter[T]
 	metrics *recorder
 }
-
-// state is the table's data of an item; the schedule has the delayed items. An item that is neither ready,
-// nor in process, nor delayed has no slot.
-type state uint8
-
-const (
-	// isReady: waiting for Get.
-	isReady state = 1 << iota
-	// inProcess: between Get and Done.
-	inProcess
-	// again: added while in process, ready with Done.
-	again
-)
 
 // New returns an empty queue. It panics when the Config combines Order with Priority, Ageing or Flow.
 func New[T comparable](c Config[T]) *Queue[T] {
@@ -57,6 +47,8 @@ func New[T comparable](c Config[T]) *Queue[T] {
 		base:       newTimebase(c.Clock),
 		merge:      c.MergeDelayed,
 		priorityOf: c.Priority,
+		contextOf:  c.Context,
+		gate:       newGate(c.Gate),
 		limiter:    c.Limiter,
 	}
 	if q.limiter == nil {
@@ -114,19 +106,19 @@ func (q *Queue[T]) Cancel(item T) bool {
 	return true
 }
 
-// Len returns the number of items that are ready; items in process and delayed ones don't count.
+// Len returns the number of items that are ready; items in process, delayed and parked ones don't count.
 func (q *Queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.ready.len()
 }
 
-// Pending returns the number of items that were added and not yet handed out: Len, and those that wait
-// for their Done to become ready again. Delayed items don't count.
+// Pending returns the number of items that were added and not yet handed out: Len, those that wait for
+// their Done to become ready again, and parked ones. Delayed items don't count.
 func (q *Queue[T]) Pending() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.ready.len() + q.readded
+	return q.ready.len() + q.readded + q.parked()
 }
 
 // Get waits for an item that is ready and hands it out. The caller must call Done with it. When the
@@ -204,8 +196,8 @@ func (q *Queue[T]) Done(item T) {
 	}
 }
 
-// ShutDown makes the queue ignore further additions and forget delayed items. Ready items are still handed
-// out; when nothing is ready, Get reports the shutdown. That isn't final while items are in process: an item
+// ShutDown makes the queue ignore further additions, forget delayed items, and make parked ones ready. Ready
+// items are still handed out; when nothing is ready, Get reports the shutdown. That isn't final while items are in process: an item
 // that was added again becomes ready with its Done. So a caller of Done must call Get once more, as workers
 // do.
 //
@@ -213,37 +205,40 @@ func (q *Queue[T]) Done(item T) {
 // several times.
 func (q *Queue[T]) ShutDown() {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.shutDown()
 	release(&q.idle)
-	q.mu.Unlock()
 }
 
 // ShutDownWithDrain calls ShutDown and then waits until nothing is in process. It doesn't wait for ready
 // items, not even for one that became ready with its Done; Drain does.
 func (q *Queue[T]) ShutDownWithDrain() {
-	q.mu.Lock()
-	q.shutDown()
-	if q.inProcess == 0 {
-		q.mu.Unlock()
-		return
+	over := q.shutDownUntil(&q.idle, func() bool { return q.inProcess == 0 })
+	if over != nil {
+		<-over
 	}
-	over := channel(&q.idle)
-	q.mu.Unlock()
-	<-over
+}
+
+// shutDownUntil shuts the queue down and returns the channel that release closes at an end, nil if that is
+// reached.
+func (q *Queue[T]) shutDownUntil(end *chan struct{}, reached func() bool) <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock() // also when a function of the Config panics
+	q.shutDown()
+	if reached() {
+		return nil
+	}
+	return channel(end)
 }
 
 // Drain calls ShutDown and then waits until nothing is ready or in process. It takes no items itself: workers
 // must keep calling Get and Done. It returns ctx's error when ctx ends first, but nil when there is nothing
 // to wait for. After an error the queue stays shut down, and Drain can be called again.
 func (q *Queue[T]) Drain(ctx context.Context) error {
-	q.mu.Lock()
-	q.shutDown()
-	if q.inProcess == 0 && q.ready.len() == 0 {
-		q.mu.Unlock()
+	over := q.shutDownUntil(&q.empty, func() bool { return q.inProcess == 0 && q.ready.len() == 0 })
+	if over == nil {
 		return nil
 	}
-	over := channel(&q.empty)
-	q.mu.Unlock()
 	select {
 	case <-over:
 		return nil
@@ -271,7 +266,7 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 		q.metrics.Retries.Inc()
 	}
 	id := q.table.slotOf(item)
-	if delay > 0 && !(q.merge && q.table.at(id).state&(isReady|again) != 0) {
+	if delay > 0 && !(q.merge && q.table.at(id).state&waits != 0) {
 		q.delay(id, delay, priority)
 		return
 	}
@@ -321,7 +316,7 @@ func (q *Queue[T]) deliver() {
 // add makes the item of a slot ready, or marks it while it is in process.
 func (q *Queue[T]) add(id uint32, priority int32) {
 	state := &q.table.at(id).state
-	if *state&(isReady|again) != 0 {
+	if *state&waits != 0 {
 		raised := q.raise(id, priority)
 		if *state&isReady != 0 {
 			q.ready.touch(id, raised)
@@ -342,9 +337,15 @@ func (q *Queue[T]) add(id uint32, priority int32) {
 	}
 }
 
-// push makes the item of a slot ready. If a function of the Config panics the item isn't ready, and
-// the next Add tries again.
+// push makes the item of a slot ready, or parks it. If a function of the Config panics the item is
+// neither, and the next Add tries again.
 func (q *Queue[T]) push(id uint32) {
+	if q.gate == nil || !q.park(id) {
+		q.makeReady(id)
+	}
+}
+
+func (q *Queue[T]) makeReady(id uint32) {
 	q.ready.push(id)
 	q.table.at(id).state |= isReady
 }
@@ -387,6 +388,9 @@ func (q *Queue[T]) dropIfUnused(id uint32) {
 	if f, ok := q.ready.(*fair); ok {
 		f.giveBack()
 	}
+	if q.gate != nil {
+		q.gate.orders = paged[uint64]{}
+	}
 	if q.metrics != nil {
 		q.metrics.giveBack()
 	}
@@ -420,6 +424,9 @@ func (q *Queue[T]) popReady() (item T, priority int32) {
 	id := q.ready.pop()
 	s := q.table.at(id)
 	s.state &^= isReady
+	if s.state&isParked != 0 {
+		q.unpark(id) // A custom order handed it out of its own accord.
+	}
 	if s.state&inProcess == 0 {
 		s.state |= inProcess
 		q.inProcess++
@@ -455,7 +462,8 @@ func (q *Queue[T]) shutDown() {
 	if q.metrics != nil {
 		q.metrics.shutDown()
 	}
-	q.waiters.wakeAll()
+	defer q.waiters.wakeAll() // also when a function of the Config panics
+	q.releaseAll()
 }
 
 // endDrains needs the lock, and nothing must be in process.

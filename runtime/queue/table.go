@@ -15,6 +15,23 @@ type slot[T comparable] struct {
 	state state
 }
 
+// state is the table's data of an item; the schedule has the delayed items. An item that is neither ready,
+// nor parked, nor in process, nor delayed has no slot.
+type state uint8
+
+const (
+	// isReady: waiting for Get.
+	isReady state = 1 << iota
+	// inProcess: between Get and Done.
+	inProcess
+	// again: added while in process, ready with Done.
+	again
+	// isParked: held back by Config.Gate.
+	isParked
+	// waits: an addition doesn't change the state.
+	waits = isReady | again | isParked
+)
+
 // keepSlots is the length up to which arrays are never freed.
 const keepSlots = 1024
 

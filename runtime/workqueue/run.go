@@ -40,6 +40,8 @@ type Result struct {
 // keeps it. Without WithDrain, Run doesn't shut q down, and q can be given to Run again. The exception is a
 // queue of another implementation, because only a shutdown interrupts its Get.
 //
+// If q is a queue of package queue with a Config.Context, that makes the context of each call of reconcile.
+//
 // A negative number of workers counts as 0. With 0 workers nothing is processed, and a shutdown isn't
 // noticed, until the Pool of WithPool is resized; without a Pool, Run waits for ctx.
 func Run[T comparable](
@@ -268,7 +270,11 @@ func (r *runner[T]) call(item T, panics func()) (result Result, err error) {
 	}
 	// call returns errPanic if reconcile panics and HandleCrash returns.
 	err = errPanic
-	return r.reconcile(r.processing, item)
+	ctx := r.processing
+	if r.own != nil {
+		ctx = r.own.Context(ctx, item)
+	}
+	return r.reconcile(ctx, item)
 }
 
 var (

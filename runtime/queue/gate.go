@@ -1,0 +1,99 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// gate holds back items that became ready, until Release. It is guarded by the queue's lock, and nil in queues
+// without Config.Gate.
+type gate[T comparable] struct {
+	hold func(item T) bool
+	// parked is the number of items that are held back.
+	parked int
+	// order numbers the items as they are parked. orders is indexed by slot id.
+	order  uint64
+	orders paged[uint64]
+}
+
+func newGate[T comparable](hold func(item T) bool) *gate[T] {
+	if hold == nil {
+		return nil
+	}
+	return &gate[T]{hold: hold}
+}
+
+// park holds back the item of a slot if Config.Gate says so. Nothing is held back after the shutdown.
+func (q *Queue[T]) park(id uint32) bool {
+	if q.shutting || !q.gate.hold(q.table.at(id).item) {
+		return false
+	}
+	g := q.gate
+	g.orders.grow(int(id) + 1)
+	g.order++
+	*g.orders.at(int(id)) = g.order
+	g.parked++
+	q.table.at(id).state |= isParked
+	q.metrics.parked(1)
+	return true
+}
+
+// unpark makes the item of a slot neither parked nor ready.
+func (q *Queue[T]) unpark(id uint32) {
+	q.table.at(id).state &^= isParked
+	q.gate.parked--
+	q.metrics.parked(-1)
+}
+
+// Release makes an item ready that Config.Gate has held back, with the priority and the age that it has by
+// then, and behind the items that are ready if the order is first in, first out. Gate isn't asked again. Release
+// reports whether the item was held back.
+func (q *Queue[T]) Release(item T) bool {
+	q.mu.Lock()
+	defer q.unlock()
+	id := q.table.find(item)
+	if id == 0 || q.table.at(id).state&isParked == 0 {
+		return false
+	}
+	q.unpark(id)
+	q.makeReady(id)
+	return true
+}
+
+// releaseAll makes all parked items ready, in the order in which they were parked.
+func (q *Queue[T]) releaseAll() {
+	if q.gate == nil || q.gate.parked == 0 {
+		return
+	}
+	ids := make([]uint32, 0, q.gate.parked)
+	for id := uint32(1); int(id) <= q.table.slots.len(); id++ {
+		if q.table.at(id).state&isParked != 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b uint32) int {
+		return cmp.Compare(*q.gate.orders.at(int(a)), *q.gate.orders.at(int(b)))
+	})
+	for _, id := range ids {
+		q.unpark(id)
+		q.makeReady(id)
+	}
+}
+
+// parked returns the number of items that are held back.
+func (q *Queue[T]) parked() int {
+	if q.gate == nil {
+		return 0
+	}
+	return q.gate.parked
+}
+
+// Context returns the context for the processing of an item that was handed out: the result of Config.Context,
+// or ctx if there is none. Whoever takes items with Get calls it, as function Run of package workqueue does.
+func (q *Queue[T]) Context(ctx context.Context, item T) context.Context {
+	if q.contextOf == nil {
+		return ctx
+	}
+	return q.contextOf(ctx, item)
+}
