@@ -58,11 +58,13 @@ var allowed = []struct {
 	{"runtime/internal/transforms", []string{"runtime/internal/store"}},
 	{"runtime/internal/transport", nil},
 	{"runtime/internal/limits", []string{"runtime/internal/sources"}},
+	{"runtime/internal/observe", nil},
 	// The source's package imports this one, not the reverse.
 	{"runtime/listwatch", []string{"runtime/internal/transport", "runtime/internal/limits"}},
 	{"runtime/internal/clientsource", []string{
 		"internal/clientgo", "runtime/internal/decode", "runtime/internal/sources",
-		"runtime/internal/transport", "runtime/internal/limits", "runtime/listwatch", "runtime/gen/client",
+		"runtime/internal/transport", "runtime/internal/limits", "runtime/internal/observe",
+		"runtime/listwatch", "runtime/gen/client",
 	}},
 	{"runtime/queue", nil},
 	{"runtime/shard", nil},
@@ -89,7 +91,7 @@ var allowed = []struct {
 		"runtime/informer", "runtime/listwatch", "runtime/gen/client", "runtime/internal/reflector",
 		"runtime/internal/decode", "runtime/internal/sources", "runtime/internal/deltafifo",
 		"runtime/internal/store", "runtime/internal/indexer", "runtime/internal/transforms",
-		"runtime/internal/unwrap", "runtime/internal/metrics",
+		"runtime/internal/unwrap", "runtime/internal/metrics", "runtime/internal/observe",
 	}},
 	{"runtime/gen/informer", []string{
 		"runtime/internal/clientsource", "runtime/internal/engine", "runtime/internal/indexer",
@@ -106,6 +108,10 @@ var allowed = []struct {
 		"runtime/internal/transforms", "runtime/internal/unwrap",
 	}},
 	{"runtime/factory/namespaces", []string{"runtime/informer"}},
+	// It finds the caches that it observes by an interface, and no other package imports it.
+	{"runtime/ownwrites", []string{
+		"runtime/informer", "runtime/queue", "runtime/internal/observe", "runtime/internal/unwrap",
+	}},
 	{"runtime/cache/...", []string{"runtime/..."}},
 	{"runtime/workqueue/...", []string{"runtime/..."}},
 	{"runtime/runtimetest", []string{"runtime/shard"}},

@@ -25,7 +25,7 @@ type call struct {
 
 // Prepare is a method of [transport.Exchange].
 func (c *call) Prepare(req *http.Request) (drop bool) {
-	_, lists := requestOf(req)
+	_, _, lists := requestOf(req)
 	return c.drop && lists
 }
 

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubewright/kubewright/runtime/internal/observe"
 )
 
 // requested is the resource that a source requests, as far as a transport sees the requests. It is safe for
@@ -13,6 +16,10 @@ import (
 type requested struct {
 	mu       sync.Mutex
 	resource schema.GroupVersionResource
+	// scope is what was requested of the resource. seen means that a transport saw a request, so that the
+	// scope is that of a request and not only of its options.
+	scope observe.Scope
+	seen  bool
 	// several means that the source requests several resources: then none is its own.
 	several bool
 	// dropSent means that the last request asked the server to leave metadata.managedFields out.
@@ -25,13 +32,20 @@ func (r *requested) note(req *http.Request, drop bool) {
 	if r == nil {
 		return
 	}
-	resource, ok := requestOf(req)
+	resource, namespace, ok := requestOf(req)
 	if !ok {
 		return
 	}
+	query := req.URL.Query()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.dropSent = drop
+	if r.seen && r.scope.Namespace != namespace {
+		namespace = "" // It requests several.
+	}
+	r.seen, r.scope = true, observe.Scope{
+		Namespace: namespace, Labels: query.Get("labelSelector"), Fields: query.Get("fieldSelector"),
+	}
 	switch {
 	case r.several || r.resource == resource:
 	case r.resource.Empty():
@@ -47,16 +61,33 @@ func (r *requested) get() (resource schema.GroupVersionResource, dropSent bool) 
 	return r.resource, r.dropSent
 }
 
-// requestOf returns the resource that a request lists or watches. ok is false for other requests.
-func requestOf(req *http.Request) (resource schema.GroupVersionResource, ok bool) {
+// requestOf returns the resource that a request lists or watches, and its namespace. ok is false for other
+// requests.
+func requestOf(req *http.Request) (resource schema.GroupVersionResource, namespace string, ok bool) {
 	if req.Method != http.MethodGet {
-		return resource, false
+		return resource, "", false
 	}
 	return resourceIn(req.URL.Path)
 }
 
-// resourceIn returns the resource that a path of an API server lists or watches. ok is false for paths of
-// other forms than these, behind any prefix:
+// plan notes the selectors in the options of a request, which no transport may see.
+func (r *requested) plan(opts *metav1.ListOptions) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.seen {
+		r.scope.Labels, r.scope.Fields = opts.LabelSelector, opts.FieldSelector
+	}
+}
+
+// scoped returns the scope of the requests.
+func (r *requested) scoped() observe.Scope {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.scope
+}
+
+// resourceIn returns the resource that a path of an API server lists or watches, and its namespace. ok is
+// false for paths of other forms than these, behind any prefix:
 //
 //	/api/v1/pods
 //	/api/v1/namespaces/shop/pods
@@ -64,11 +95,11 @@ func requestOf(req *http.Request) (resource schema.GroupVersionResource, ok bool
 //	/apis/apps/v1/namespaces/shop/deployments
 //
 // It searches from the end, because a prefix may contain the same words.
-func resourceIn(path string) (resource schema.GroupVersionResource, ok bool) {
+func resourceIn(path string) (resource schema.GroupVersionResource, namespace string, ok bool) {
 	steps := strings.Split(strings.Trim(path, "/"), "/")
 	for i := len(steps) - 1; i >= 0; i-- {
 		rest := steps[i+1:]
-		group := ""
+		group, within := "", ""
 		switch {
 		case steps[i] == "api":
 		case steps[i] == "apis" && len(rest) > 0:
@@ -84,11 +115,11 @@ func resourceIn(path string) (resource schema.GroupVersionResource, ok bool) {
 			rest = rest[1:]
 		}
 		if len(rest) == 3 && rest[0] == "namespaces" {
-			rest = rest[2:]
+			within, rest = rest[1], rest[2:]
 		}
 		if len(rest) == 1 && rest[0] != "" {
-			return schema.GroupVersionResource{Group: group, Version: version, Resource: rest[0]}, true
+			return schema.GroupVersionResource{Group: group, Version: version, Resource: rest[0]}, within, true
 		}
 	}
-	return resource, false
+	return resource, "", false
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 	"github.com/kubewright/kubewright/runtime/internal/limits"
+	"github.com/kubewright/kubewright/runtime/internal/observe"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/internal/transport"
 	"github.com/kubewright/kubewright/runtime/listwatch"
@@ -99,6 +100,9 @@ func (s *source) Resource() schema.GroupVersionResource {
 	return resource
 }
 
+// Scope returns what the source requests, as of its last request.
+func (s *source) Scope() observe.Scope { return s.requested.scoped() }
+
 // IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
 func (s *source) IsWatchListSemanticsUnSupported() bool { return s.lacksWatchList() }
 
@@ -131,6 +135,7 @@ func (s *source) prepare(opts *metav1.ListOptions) (collection, error) {
 			tweak(opts)
 		}
 	}
+	s.requested.plan(opts)
 	c := s.collection()
 	switch {
 	case c.list == nil:

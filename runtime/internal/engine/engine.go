@@ -19,6 +19,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
+	"github.com/kubewright/kubewright/runtime/internal/observe"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
@@ -85,6 +86,8 @@ type engine[K comparable] struct {
 	// readers counts the goroutines that call handlers.
 	readers sync.WaitGroup
 	waiters waiters
+	// observers are told what the store shows.
+	observers observers
 	// ended is closed when the informer stops. It stays open if the informer never starts.
 	ended chan struct{}
 	// deletionsSeen is a sequence number: the store shows all deletions by the
@@ -269,6 +272,12 @@ func (i *engine[K]) start() bool {
 }
 
 func (i *engine[K]) stop() {
+	i.endHandlers()
+	i.observers.each(observe.Observer.Voided)
+}
+
+// endHandlers marks the informer as stopped and removes its handlers.
+func (i *engine[K]) endHandlers() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.stopped = true

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/kubewright/kubewright/runtime/internal/observe"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/internal/transforms"
 )
@@ -125,6 +126,9 @@ func (w *writer[K]) commit(
 			initial: initial, synced: completes,
 		})
 	})
+	if committed {
+		w.informer.observers.each(observe.Observer.Replaced)
+	}
 	return committed
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/gen/client"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
+	"github.com/kubewright/kubewright/runtime/internal/observe"
 )
 
 // restore is what an informer knows of the last restore of the server from a backup. Everything that was
@@ -26,6 +27,7 @@ func (i *engine[K]) beforeNewest(queue *deltafifo.DeltaFIFO[K]) (wentBack func()
 	return func() {
 		queue.Call(func(w *writer[K]) {
 			i.restored.Store(&restore{written.Sequence, i.store.ResourceVersion()})
+			i.observers.each(observe.Observer.Voided)
 			w.announceVersion()
 		})
 	}

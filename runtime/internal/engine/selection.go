@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 
@@ -32,6 +33,8 @@ type Selection interface {
 	Reader(source sources.Source, sink Sink, options reflector.Options) Reader
 	// Transform returns the function to call in place of the transform of the informer.
 	Transform(transform func(any) (any, error)) func(any) (any, error)
+	// Selects reports whether an object is selected. It is called like IsEmpty.
+	Selects(obj metav1.Object) bool
 	// IsEmpty reports whether no object is selected. It is called at any time, under the locks that the
 	// package's documentation names.
 	IsEmpty() bool

@@ -52,6 +52,8 @@ func (s *inNamespaces) Transform(transform func(any) (any, error)) func(any) (an
 	return transform
 }
 
+func (s *inNamespaces) Selects(metav1.Object) bool { return true }
+
 func (s *inNamespaces) IsEmpty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

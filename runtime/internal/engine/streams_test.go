@@ -40,6 +40,7 @@ func (b *byHand) Reader(source sources.Source, sink engine.Sink, options reflect
 }
 
 func (b *byHand) Transform(transform func(any) (any, error)) func(any) (any, error) { return transform }
+func (b *byHand) Selects(metav1.Object) bool                                        { return true }
 func (b *byHand) IsEmpty() bool                                                     { return false }
 func (b *byHand) Run(ctx context.Context)                                           { <-ctx.Done() }
 

@@ -147,6 +147,9 @@ func (w *writer[K]) apply() (applied bool) {
 			}
 		}
 	})
+	if applied {
+		w.informer.tellRemovals(w.changes)
+	}
 	return applied
 }
 
@@ -198,6 +201,7 @@ func (w *writer[K]) bookmark(resourceVersion string) {
 // store, which may have changed.
 func (w *writer[K]) announceVersion() {
 	w.informer.waiters.release()
+	w.informer.tellVersion()
 	w.metrics.version(w.informer.store)
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubewright/kubewright/runtime/internal/engine"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
@@ -43,6 +45,10 @@ func (s *selection) Transform(transform func(any) (any, error)) func(any) (any, 
 		}
 		return transformed, err
 	}
+}
+
+func (s *selection) Selects(obj metav1.Object) bool {
+	return s.status().Wanted.Contains(s.field.Hash(obj))
 }
 
 func (s *selection) IsEmpty() bool { return len(s.status().Wanted) == 0 }
