@@ -1,0 +1,285 @@
+package ownwrites
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// answer is what the body of a response says about the object that was written.
+type answer struct {
+	// kind is that of the answer, if it was read: "Status" means that the other fields are of a Status.
+	kind            string
+	name, namespace string
+	uid, detailsUID string
+	version         string
+	deleting        bool
+	labels          map[string]string
+	// whole means that the end of the text was read.
+	whole bool
+}
+
+func (a *answer) set(f field, value string) {
+	switch f {
+	case nameField:
+		a.name = value
+	case namespaceField:
+		a.namespace = value
+	case uidField:
+		a.uid = value
+	case versionField:
+		a.version = value
+	case deletionField:
+		a.deleting = value != ""
+	}
+}
+
+// scanner finds the metadata in a body that arrives in pieces.
+type scanner interface {
+	// write returns true once it needs no more.
+	write(p []byte, a *answer) (over bool)
+}
+
+// scannerFor returns the scanner for a content type, or nil: CBOR and other encodings can't be read.
+func scannerFor(header http.Header) scanner {
+	if header.Get("Content-Encoding") != "" {
+		return nil
+	}
+	switch mediaType, _, _ := mime.ParseMediaType(header.Get("Content-Type")); mediaType {
+	case runtime.ContentTypeJSON:
+		return new(jsonScan)
+	case runtime.ContentTypeProtobuf:
+		return new(protobufScan)
+	}
+	return nil
+}
+
+// body is the body of a response: it shows what its reader reads to a scanner, and calls answered once, when
+// the metadata was read, or with the error that ended the body before.
+type body struct {
+	io.ReadCloser
+	scanner  scanner
+	began    bool
+	answer   answer
+	answered func(a *answer, err error)
+}
+
+var errUnread = errors.New("the body was closed before it was read")
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.scanner == nil {
+		return n, err
+	}
+	b.began = b.began || n > 0
+	switch over := b.scanner.write(p[:n], &b.answer); {
+	case over:
+		b.end(nil)
+	case errors.Is(err, io.EOF) && b.began:
+		b.end(io.ErrUnexpectedEOF)
+	case errors.Is(err, io.EOF):
+		b.end(nil)
+	case err != nil:
+		b.end(err)
+	}
+	return n, err
+}
+
+func (b *body) Close() error {
+	if b.scanner != nil {
+		b.end(errUnread)
+	}
+	return b.ReadCloser.Close()
+}
+
+// end ends the scan. A version that was read counts, whatever happens to the rest of the body.
+func (b *body) end(err error) {
+	b.scanner = nil
+	if b.answer.version != "" && b.answer.kind != "Status" {
+		err = nil
+	}
+	b.answered(&b.answer, err)
+}
+
+// protobufScan keeps the beginning of a body in Kubernetes' protobuf encoding up to the end of the metadata, and
+// all of a Status.
+type protobufScan struct{ text []byte }
+
+var protobufMagic = []byte("k8s\x00")
+
+// maxText bounds what is kept of a body: metadata of objects that fit into etcd is smaller.
+const maxText = 4 << 20
+
+func (s *protobufScan) write(p []byte, a *answer) (over bool) {
+	s.text = append(s.text, p...)
+	if len(s.text) < len(protobufMagic) {
+		return false
+	}
+	if !bytes.HasPrefix(s.text, protobufMagic) || len(s.text) > maxText {
+		return true
+	}
+	// An envelope has the kind, then the object. Of each API type, field 1 is the metadata.
+	found := answer{}
+	eachField(s.text[len(protobufMagic):], func(number int, value []byte, complete bool) {
+		switch number {
+		case 1:
+			eachField(value, func(number int, value []byte, complete bool) {
+				if number == 2 && complete {
+					found.kind = string(value)
+				}
+			})
+		case 2:
+			eachField(value, func(number int, value []byte, inside bool) {
+				switch {
+				case number == 1 && inside && found.kind == "Status":
+					found.listMeta(value)
+				case number == 1 && inside:
+					found.objectMeta(value)
+					over = found.kind != ""
+				case number == 5 && inside && found.kind == "Status":
+					found.details(value)
+				}
+			})
+			found.whole = complete
+		}
+	})
+	*a = found
+	return over || found.whole
+}
+
+// listMeta reads the metadata of a Status.
+func (a *answer) listMeta(text []byte) {
+	eachField(text, func(number int, value []byte, _ bool) {
+		if number == 2 {
+			a.version = string(value)
+		}
+	})
+}
+
+// details reads those of a Status.
+func (a *answer) details(text []byte) {
+	eachField(text, func(number int, value []byte, _ bool) {
+		if number == 6 {
+			a.detailsUID = string(value)
+		}
+	})
+}
+
+// objectMeta reads the metadata of an object.
+func (a *answer) objectMeta(text []byte) {
+	eachField(text, func(number int, value []byte, _ bool) {
+		switch number {
+		case 1:
+			a.name = string(value)
+		case 3:
+			a.namespace = string(value)
+		case 5:
+			a.uid = string(value)
+		case 6:
+			a.version = string(value)
+		case 9:
+			a.deleting = true
+		case 11:
+			a.label(value)
+		}
+	})
+}
+
+// label reads an entry of the labels.
+func (a *answer) label(text []byte) {
+	var pair [3]string
+	eachField(text, func(number int, value []byte, _ bool) {
+		if number == 1 || number == 2 {
+			pair[number] = string(value)
+		}
+	})
+	if a.labels == nil {
+		a.labels = map[string]string{}
+	}
+	a.labels[pair[1]] = pair[2]
+}
+
+// eachField calls visit with each field of a message that has a length. The last may be incomplete: then value
+// is the beginning of it.
+func eachField(text []byte, visit func(number int, value []byte, complete bool)) {
+	for len(text) > 0 {
+		tag, n := binary.Uvarint(text)
+		if n <= 0 {
+			return
+		}
+		text = text[n:]
+		var size int
+		switch tag & 7 {
+		case 0:
+			_, size = binary.Uvarint(text)
+			if size <= 0 {
+				return
+			}
+		case 1:
+			size = 8
+		case 2:
+			length, n := binary.Uvarint(text)
+			if n <= 0 {
+				return
+			}
+			text = text[n:]
+			complete := length <= uint64(len(text))
+			size = int(min(length, uint64(len(text))))
+			visit(int(tag>>3), text[:size], complete)
+			if !complete {
+				return
+			}
+		case 5:
+			size = 4
+		default:
+			return
+		}
+		text = text[min(size, len(text)):]
+	}
+}
+
+// deleteOptions returns the options in the body of a deletion, as far as they can be read.
+func deleteOptions(req *http.Request) (o metav1.DeleteOptions) {
+	if req.GetBody == nil {
+		return o
+	}
+	copied, err := req.GetBody()
+	if err != nil {
+		return o
+	}
+	defer func() { _ = copied.Close() }()
+	text, err := io.ReadAll(copied)
+	if err != nil {
+		return o
+	}
+	if !bytes.HasPrefix(text, protobufMagic) {
+		_ = json.Unmarshal(text, &o) // Without options the body is empty.
+		return o
+	}
+	var envelope runtime.Unknown
+	if envelope.Unmarshal(text[len(protobufMagic):]) != nil || o.Unmarshal(envelope.Raw) != nil {
+		return metav1.DeleteOptions{}
+	}
+	return o
+}
+
+// uidOf returns the UID of the object that a deletion has removed, "" if the answer doesn't say.
+func (a *answer) uidOf(o *metav1.DeleteOptions) types.UID {
+	switch {
+	case a.kind != "Status":
+		return types.UID(a.uid)
+	case a.detailsUID != "":
+		return types.UID(a.detailsUID)
+	case o.Preconditions != nil && o.Preconditions.UID != nil:
+		return *o.Preconditions.UID
+	}
+	return ""
+}

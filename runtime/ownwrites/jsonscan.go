@@ -1,0 +1,213 @@
+package ownwrites
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// field is a field of an answer that jsonScan knows.
+type field uint8
+
+const (
+	other field = iota
+	kindField
+	metadataField
+	detailsField
+	nameField
+	namespaceField
+	uidField
+	versionField
+	deletionField
+	labelsField
+)
+
+// jsonScan finds an answer's metadata in JSON that arrives in pieces. It keeps only the values that it looks
+// for. The answer's kind decides whether that is all: a Status has more behind its metadata.
+type jsonScan struct {
+	depth             int
+	inString, escaped bool
+	// isObject says which of the open values at the depths 1 and 2 are objects. expectsKey means that the next
+	// string in such an object is a key, isKey that the open string is one.
+	isObject          [3]bool
+	expectsKey, isKey bool
+	// at are the fields at the depths 1 and 2.
+	at [3]field
+	// text is the key or value that is being kept, without quotes; labels are kept whole.
+	keeps, keepsLabels bool
+	text               []byte
+}
+
+// write reads on. It returns true once it has read all that matters.
+func (s *jsonScan) write(p []byte, a *answer) (over bool) {
+	for len(p) > 0 && !over {
+		n, keeps := 0, s.keepsLabels
+		if s.inString {
+			n = s.inside(p, a)
+		} else if n = s.between(p); n < len(p) {
+			over = s.token(p[n], a)
+			n++
+		}
+		if keeps {
+			s.text = append(s.text, p[:n]...)
+		}
+		if keeps && s.depth < 3 {
+			s.endLabels(a)
+		}
+		p = p[n:]
+	}
+	return over
+}
+
+// between returns the length of the text before the next token that matters.
+func (s *jsonScan) between(p []byte) int {
+	for i, c := range p {
+		switch c {
+		case '"', '{', '}', '[', ']':
+			return i
+		case ',', ':':
+			if s.depth <= 2 {
+				return i
+			}
+		}
+	}
+	return len(p)
+}
+
+// inside reads the open string, and returns the length of what it has read.
+func (s *jsonScan) inside(p []byte, a *answer) int {
+	i := 0
+	for ; i < len(p); i++ {
+		switch {
+		case s.escaped:
+			s.escaped = false
+		case p[i] == '\\':
+			s.escaped = true
+		case p[i] == '"':
+			if s.keeps {
+				s.text = append(s.text, p[:i]...)
+				s.endText(a)
+			}
+			s.inString = false
+			return i + 1
+		}
+	}
+	if s.keeps {
+		s.text = append(s.text, p...)
+	}
+	return i
+}
+
+// token reads a token outside of strings. It returns true after the metadata of an object, and at the end.
+func (s *jsonScan) token(c byte, a *answer) (over bool) {
+	switch c {
+	case '"':
+		s.inString = true
+		s.isKey = s.depth >= 1 && s.depth <= 2 && s.isObject[s.depth] && s.expectsKey
+		s.keeps = s.isKey && (s.depth == 1 || s.inKnown()) || !s.isKey && s.wantsValue()
+		if s.keeps {
+			s.text = s.text[:0]
+		}
+	case '{', '[':
+		s.depth++
+		if s.depth <= 2 {
+			s.isObject[s.depth], s.expectsKey, s.at[s.depth] = c == '{', c == '{', other
+		}
+		if s.depth == 3 && s.at[1] == metadataField && s.at[2] == labelsField {
+			s.keepsLabels, s.text = true, append(s.text[:0], c)
+		}
+	case '}', ']':
+		s.depth--
+		if s.depth == 0 {
+			a.whole = true
+			return true
+		}
+		return s.depth == 1 && s.at[1] == metadataField && a.kind != "" && a.kind != "Status"
+	case ',':
+		s.expectsKey = s.depth >= 1 && s.isObject[s.depth]
+	case ':':
+		s.expectsKey = false
+	}
+	return false
+}
+
+// inKnown reports whether the keys at depth 2 matter.
+func (s *jsonScan) inKnown() bool { return s.at[1] == metadataField || s.at[1] == detailsField }
+
+// wantsValue reports whether the string that begins is a value to keep.
+func (s *jsonScan) wantsValue() bool {
+	switch s.depth {
+	case 1:
+		return s.at[1] == kindField
+	case 2:
+		return s.inKnown() && s.isObject[2] && s.at[2] >= nameField && s.at[2] <= deletionField
+	}
+	return false
+}
+
+// endText ends a key or a value that was kept.
+func (s *jsonScan) endText(a *answer) {
+	s.keeps = false
+	switch {
+	case s.isKey && s.depth == 1:
+		s.at[1] = outerField(s.text)
+	case s.isKey:
+		s.at[2] = innerField(s.text)
+	case s.depth == 1:
+		a.kind = unquoted(s.text)
+	case s.at[1] == detailsField:
+		if s.at[2] == uidField {
+			a.detailsUID = unquoted(s.text)
+		}
+	default:
+		a.set(s.at[2], unquoted(s.text))
+	}
+}
+
+func outerField(key []byte) field {
+	switch string(key) {
+	case "kind":
+		return kindField
+	case "metadata":
+		return metadataField
+	case "details":
+		return detailsField
+	}
+	return other
+}
+
+func innerField(key []byte) field {
+	switch string(key) {
+	case "name":
+		return nameField
+	case "namespace":
+		return namespaceField
+	case "uid":
+		return uidField
+	case "resourceVersion":
+		return versionField
+	case "deletionTimestamp":
+		return deletionField
+	case "labels":
+		return labelsField
+	}
+	return other
+}
+
+func (s *jsonScan) endLabels(a *answer) {
+	s.keepsLabels = false
+	if err := json.Unmarshal(s.text, &a.labels); err != nil {
+		a.labels = nil
+	}
+}
+
+// unquoted returns the text of a string in JSON, given without quotes.
+func unquoted(text []byte) string {
+	if bytes.IndexByte(text, '\\') < 0 {
+		return string(text)
+	}
+	var plain string
+	if json.Unmarshal([]byte(`"`+string(text)+`"`), &plain) != nil {
+		return string(text)
+	}
+	return plain
+}

@@ -1,0 +1,99 @@
+package ownwrites_test
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+)
+
+// lagging is a client of a server, whose watches are held up: while hold is on, or as long as delay says.
+type lagging struct {
+	mu     sync.Mutex
+	server *server
+	held   chan struct{} // closed when events flow
+	delay  func() time.Duration
+}
+
+func newLagging(s *server) *lagging {
+	l := &lagging{server: s, held: make(chan struct{})}
+	close(l.held)
+	return l
+}
+
+// hold holds up the events that follow, until flow is called.
+func (l *lagging) hold() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = make(chan struct{})
+}
+
+func (l *lagging) flow() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.held)
+}
+
+func (l *lagging) gate() chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held
+}
+
+func (l *lagging) current() *server {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.server
+}
+
+func (l *lagging) List(ctx context.Context, o metav1.ListOptions) (*corev1.ConfigMapList, error) {
+	return l.current().List(ctx, o)
+}
+
+func (l *lagging) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+	inner, err := l.current().Watch(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	w := &laggingWatch{inner: inner, events: make(chan watch.Event), stopped: make(chan struct{})}
+	go w.pass(l)
+	return w, nil
+}
+
+type laggingWatch struct {
+	inner   watch.Interface
+	events  chan watch.Event
+	stop    sync.Once
+	stopped chan struct{}
+}
+
+func (w *laggingWatch) ResultChan() <-chan watch.Event { return w.events }
+
+func (w *laggingWatch) Stop() {
+	w.stop.Do(func() { close(w.stopped) })
+	w.inner.Stop()
+}
+
+func (w *laggingWatch) pass(l *lagging) {
+	defer close(w.events)
+	for e := range w.inner.ResultChan() {
+		select {
+		case <-l.gate():
+		case <-w.stopped:
+			return
+		}
+		if l.delay != nil {
+			bubble.Pass(l.delay())
+		}
+		select {
+		case w.events <- e:
+		case <-w.stopped:
+			return
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package ownwrites
+
+// list is a list of elements in the order of push. An element can be removed in its middle, so one that ends
+// early leaves nothing behind.
+type list[E any, P linked[E]] struct{ first, last *E }
+
+type linked[E any] interface {
+	*E
+	links() *links[E]
+}
+
+// links are those of an element to its neighbours.
+type links[E any] struct {
+	before, after *E
+	in            bool
+}
+
+func (l *list[E, P]) push(e *E) {
+	at := P(e).links()
+	at.before, at.after, at.in = l.last, nil, true
+	if l.last == nil {
+		l.first = e
+	} else {
+		P(l.last).links().after = e
+	}
+	l.last = e
+}
+
+// remove does nothing if e isn't in the list.
+func (l *list[E, P]) remove(e *E) {
+	at := P(e).links()
+	if !at.in {
+		return
+	}
+	if at.before == nil {
+		l.first = at.after
+	} else {
+		P(at.before).links().after = at.after
+	}
+	if at.after == nil {
+		l.last = at.before
+	} else {
+		P(at.after).links().before = at.before
+	}
+	*at = links[E]{}
+}

@@ -1,0 +1,133 @@
+package ownwrites
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// NewQueue returns a queue whose items wait until the informers of t show what was written in their contexts.
+// Function Run of package workqueue passes the context of an item to reconcile; other workers call
+// [queue.Queue.Context]. A Context of the Config gets the context of the item. NewQueue panics if the Config has
+// a Gate.
+func NewQueue[T comparable](t *Tracker, c queue.Config[T]) *queue.Queue[T] {
+	g := &gate[T]{tracker: t, records: map[T]*keyed[T]{}}
+	if c.Gate != nil {
+		panic("ownwrites: the queue has a Config.Gate already")
+	}
+	c.Gate = g.holds
+	inner := c.Context
+	c.Context = func(ctx context.Context, item T) context.Context {
+		ctx = &itemContext[T]{Context: ctx, gate: g, item: item}
+		if inner != nil {
+			ctx = inner(ctx, item)
+		}
+		return ctx
+	}
+	g.queue = queue.New(c)
+	return g.queue
+}
+
+// gate is a queue of a tracker.
+type gate[T comparable] struct {
+	tracker *Tracker
+	queue   *queue.Queue[T]
+	// records are guarded by the tracker's lock. waiting is their number, for a look without the lock.
+	records map[T]*keyed[T]
+	waiting atomic.Int64
+	// most is the highest number of records since there was none.
+	most int
+}
+
+// holds is the queue's Gate.
+func (g *gate[T]) holds(item T) bool {
+	if g.waiting.Load() == 0 {
+		return false
+	}
+	g.tracker.mu.Lock()
+	defer g.tracker.mu.Unlock()
+	k := g.records[item]
+	return k != nil && g.tracker.holds(&k.record)
+}
+
+// keyed is the record of an item.
+type keyed[T comparable] struct {
+	record
+	gate *gate[T]
+	item T
+}
+
+func (k *keyed[T]) of() *Tracker  { return k.gate.tracker }
+func (k *keyed[T]) release() bool { return k.gate.queue.Release(k.item) }
+
+func (k *keyed[T]) forget() {
+	if k.gate.records[k.item] == k {
+		k.gate.forget(k.item)
+	}
+}
+
+// keepRecords is the number of records up to which the map is kept: maps never shrink.
+const keepRecords = 1024
+
+func (g *gate[T]) forget(item T) {
+	delete(g.records, item)
+	if g.waiting.Add(-1) > 0 {
+		return
+	}
+	if g.most > keepRecords {
+		g.records = map[T]*keyed[T]{}
+	}
+	g.most = 0
+}
+
+// run is the processing of an item, from its context.
+type run interface {
+	of() *Tracker
+	// record returns the record of the item, and makes one if there is none. known returns nil then. Both need
+	// the tracker's lock.
+	record() *record
+	known() *record
+	// loses notes that an answer was lost. It returns true the first time.
+	loses() bool
+}
+
+type runKey struct{}
+
+// itemContext is the context of an item: one allocation with what a run needs.
+type itemContext[T comparable] struct {
+	context.Context
+	gate *gate[T]
+	item T
+	lost atomic.Bool
+}
+
+func (c *itemContext[T]) Value(key any) any {
+	if _, ok := key.(runKey); ok {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+func (c *itemContext[T]) of() *Tracker { return c.gate.tracker }
+
+func (c *itemContext[T]) loses() bool { return c.lost.CompareAndSwap(false, true) }
+
+func (c *itemContext[T]) known() *record {
+	if k := c.gate.records[c.item]; k != nil {
+		return &k.record
+	}
+	return nil
+}
+
+func (c *itemContext[T]) record() *record {
+	if r := c.known(); r != nil {
+		return r
+	}
+	k := &keyed[T]{gate: c.gate, item: c.item}
+	k.key = k
+	c.gate.records[c.item] = k
+	c.gate.waiting.Add(1)
+	c.gate.most = max(c.gate.most, len(c.gate.records))
+	return &k.record
+}

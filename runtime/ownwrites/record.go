@@ -1,0 +1,219 @@
+package ownwrites
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// record is what a key waits for. It exists while there is something, whether or not the key is parked. All
+// records are guarded by the tracker's lock.
+type record struct {
+	key key
+	// waits has at most one for each informer.
+	waits    *wait
+	removals *removal
+	// open is the number of waits, and of removals that hold.
+	open int32
+	// parked means that the key waits for Release since then.
+	parked bool
+	since  time.Duration
+	among  links[record]
+}
+
+func (r *record) links() *links[record] { return &r.among }
+
+// key is an item of a queue.
+type key interface {
+	// release makes the item ready and reports whether it was parked. It is called without the tracker's lock.
+	release() bool
+	// forget removes the record of the item.
+	forget()
+	of() *Tracker
+}
+
+// wait is the version of the cache that a key waits for: the highest of its writes.
+type wait struct {
+	of      *record
+	in      *watched
+	version string
+	// place is that in the heap of the informer.
+	place int
+	next  *wait
+}
+
+// removal is an object that a key has deleted. It holds the key while the cache shows the object. One that it
+// doesn't show has been removed, or has yet to be shown: then the removal holds once it is.
+type removal struct {
+	of    *record
+	in    *watched
+	key   string
+	uid   types.UID
+	holds bool
+	// since is when the object was deleted.
+	since time.Duration
+	among links[removal]
+	// next is the next of the record, same the next of the key.
+	next, same *removal
+}
+
+func (d *removal) links() *links[removal] { return &d.among }
+
+// waitIn returns what the record waits for in a cache, or nil.
+func (r *record) waitIn(in *watched) *wait {
+	for w := r.waits; w != nil; w = w.next {
+		if w.in == in {
+			return w
+		}
+	}
+	return nil
+}
+
+// look makes the removals hold whose objects the caches show by now.
+func (r *record) look() {
+	for d := r.removals; d != nil; d = d.next {
+		if uid, found := d.in.cache.UID(d.key); !d.holds && found && uid == d.uid {
+			d.hold()
+		}
+	}
+}
+
+func (d *removal) hold() {
+	d.holds = true
+	d.of.open++
+	d.in.tracker.absent.remove(d)
+}
+
+// await makes the record wait for a version.
+func (r *record) await(in *watched, version string) *wait {
+	w := r.waitIn(in)
+	if w == nil {
+		w = &wait{of: r, in: in, version: version, next: r.waits}
+		r.waits = w
+		r.open++
+		in.push(w)
+	} else if compare(w.version, version) < 0 {
+		w.version = version
+		in.fix(w)
+	}
+	return w
+}
+
+// end ends a wait.
+func (w *wait) end(ready *released) {
+	w.in.remove(w)
+	at := &w.of.waits
+	for *at != w {
+		at = &(*at).next
+	}
+	*at = w.next
+	w.of.ended(ready)
+}
+
+// end ends a removal.
+func (d *removal) end(ready *released) {
+	d.drop()
+	if d.holds {
+		d.of.ended(ready)
+	} else {
+		d.of.forgetIfEmpty()
+	}
+}
+
+// drop removes a removal from its record and its informer.
+func (d *removal) drop() {
+	d.in.tracker.absent.remove(d)
+	d.in.dropRemoval(d)
+	at := &d.of.removals
+	for *at != d {
+		at = &(*at).next
+	}
+	*at = d.next
+}
+
+// ended notes that one of the open conditions was met, and releases the key after the last one.
+func (r *record) ended(ready *released) {
+	r.open--
+	if r.parked && r.open == 0 {
+		r.look()
+	}
+	if r.parked && r.open == 0 {
+		r.unpark(ready, false)
+	}
+	r.forgetIfEmpty()
+}
+
+func (r *record) unpark(ready *released, bound bool) {
+	t := r.key.of()
+	t.parked.remove(r)
+	r.parked = false
+	ready.keys = append(ready.keys, freed{r.key, t.now() - r.since, bound})
+}
+
+func (r *record) forgetIfEmpty() {
+	if r.waits == nil && r.removals == nil && r.open == 0 && !r.parked {
+		r.key.forget()
+	}
+}
+
+// handOut ends a record whose time is over.
+func (t *Tracker) handOut(r *record, ready *released) {
+	r.unpark(ready, true)
+	for w := r.waits; w != nil; w = w.next {
+		w.in.remove(w)
+	}
+	for r.removals != nil {
+		r.removals.drop()
+	}
+	r.waits, r.open = nil, 0
+	r.forgetIfEmpty()
+}
+
+// reason says what a record waits for.
+func (r *record) reason() (informer, missing string) {
+	if r.waits != nil {
+		return r.waits.in.name, "version " + r.waits.version
+	}
+	for d := r.removals; d != nil; d = d.next {
+		if d.holds {
+			return d.in.name, "deletion of " + d.key
+		}
+	}
+	return "", ""
+}
+
+// released are keys that will be released without the tracker's lock.
+type released struct {
+	keys []freed
+	// informer and missing say what the first key that reached the bound waited for.
+	informer, missing string
+}
+
+type freed struct {
+	key    key
+	waited time.Duration
+	bound  bool
+}
+
+func (all *released) release(t *Tracker) {
+	overdue := 0
+	for _, f := range all.keys {
+		if !f.key.release() {
+			continue // The queue was shut down.
+		}
+		if f.bound {
+			overdue++
+		}
+		if t.metrics == nil {
+			continue
+		}
+		t.metrics.Waits.Observe(f.waited.Seconds())
+		if f.bound {
+			t.metrics.Bound.Inc()
+		}
+	}
+	if overdue > 0 {
+		t.logger.Info("Keys are handed out though the cache doesn't show their own writes", "keys", overdue,
+			"after", t.bound, "informer", all.informer, "missing", all.missing)
+	}
+}

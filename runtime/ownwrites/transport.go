@@ -1,0 +1,125 @@
+package ownwrites
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// Transport records the writes of a client that has it, by
+//
+//	config.Wrap(tracker.Transport)
+//
+// It records a request (all methods but GET, HEAD and OPTIONS, and no dry run) if its context is that of an item
+// of a queue of this tracker. It reads the answer as the client does, and changes nothing.
+func (t *Tracker) Transport(next http.RoundTripper) http.RoundTripper {
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	return &recording{t, next}
+}
+
+type recording struct {
+	tracker *Tracker
+	next    http.RoundTripper
+}
+
+// WrappedRoundTripper is how client-go finds the transport below.
+func (r *recording) WrappedRoundTripper() http.RoundTripper { return r.next }
+
+// CloseIdleConnections closes those of the next transport.
+func (r *recording) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(r.next) }
+
+func (r *recording) RoundTrip(req *http.Request) (*http.Response, error) {
+	switch req.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, "":
+		return r.next.RoundTrip(req)
+	}
+	run, _ := req.Context().Value(runKey{}).(run)
+	if run == nil || run.of() != r.tracker {
+		return r.next.RoundTrip(req)
+	}
+	w, records := r.tracker.writeOf(req)
+	if !records {
+		return r.next.RoundTrip(req)
+	}
+	resp, err := r.next.RoundTrip(req)
+	switch {
+	case err != nil, resp.StatusCode >= http.StatusInternalServerError:
+		r.tracker.lost(run)
+	case resp.StatusCode >= 200 && resp.StatusCode < 300:
+		r.tracker.await(run, w, resp)
+	}
+	return resp, err
+}
+
+// write is a write that the server has accepted.
+type write struct {
+	target
+	deletes bool
+	// options are those of a deletion.
+	options metav1.DeleteOptions
+	answer  *answer
+	uid     types.UID
+}
+
+// writeOf returns what a request writes. It returns false if that isn't recorded: a dry run, the deletion of a
+// collection, and requests to paths that aren't of resources.
+func (t *Tracker) writeOf(req *http.Request) (w *write, records bool) {
+	at, ok := targetOf(req.URL.Path)
+	if !ok || isConnection(at.subresource) || !t.hasInformers(at.GroupResource) {
+		return nil, false
+	}
+	if req.URL.RawQuery != "" && len(req.URL.Query()["dryRun"]) > 0 {
+		return nil, false
+	}
+	w = &write{target: at, deletes: req.Method == http.MethodDelete && at.subresource == ""}
+	if w.deletes {
+		w.options = deleteOptions(req)
+	}
+	return w, !w.deletes || w.name != "" && len(w.options.DryRun) == 0
+}
+
+// isConnection reports whether requests to a subresource open a connection, or are passed on.
+func isConnection(subresource string) bool {
+	first, _, _ := strings.Cut(subresource, "/")
+	return slices.Contains([]string{"exec", "attach", "portforward", "proxy"}, first)
+}
+
+// await notes the write when the client has read its answer.
+func (t *Tracker) await(run run, w *write, resp *http.Response) {
+	if resp.Body == nil || resp.Body == http.NoBody {
+		return // The answer has no version.
+	}
+	s := scannerFor(resp.Header)
+	if s == nil {
+		if w.subresource == "" {
+			t.logOnce("unreadable", "Own writes whose answers can't be read are not waited for",
+				"contentType", resp.Header.Get("Content-Type"), "resource", w.GroupResource.String())
+		}
+		return
+	}
+	resp.Body = &body{ReadCloser: resp.Body, scanner: s, answered: func(a *answer, err error) {
+		if err != nil {
+			t.lost(run)
+			return
+		}
+		w.complete(a)
+		t.note(run, w)
+	}}
+}
+
+// complete adds what the answer says.
+func (w *write) complete(a *answer) {
+	w.answer = a
+	if a.kind != "Status" {
+		w.name = cmp.Or(w.name, a.name)
+		w.namespace = cmp.Or(w.namespace, a.namespace)
+	}
+	w.uid = a.uidOf(&w.options)
+}

@@ -1,0 +1,241 @@
+package ownwrites
+
+import (
+	"slices"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/kubewright/kubewright/runtime/internal/observe"
+)
+
+// watched is an informer. It is the [observe.Observer] of its cache.
+type watched struct {
+	tracker *Tracker
+	cache   observe.Cache
+	name    string
+	// waits is a heap by version.
+	waits []*wait
+	// removals are by key. Those of one key are linked.
+	removals map[string]*removal
+	// awaited and removing are the lengths of both, for looks without the lock: a wait is counted before the
+	// cache is asked whether it is over, and the cache changes before it tells the observer.
+	awaited, removing atomic.Int32
+	// text and selector are the last label selector, parsed.
+	text     string
+	selector labels.Selector
+}
+
+// compare orders versions that can be compared.
+func compare(a, b string) int {
+	order, _ := resourceversion.CompareResourceVersion(a, b)
+	return order
+}
+
+// shows reports whether a cache at a version shows another. Versions that can't be compared count as shown.
+func shows(at, version string) bool {
+	if at == "" {
+		return false
+	}
+	order, err := resourceversion.CompareResourceVersion(at, version)
+	return order >= 0 || err != nil
+}
+
+// note makes a key wait until the cache shows a write, unless it does. It returns why the write isn't waited for
+// if that deserves a line in the log. The caller holds the tracker's lock.
+func (in *watched) note(r run, w *write, ready *released) (ignored string) {
+	version, removes := w.answer.version, w.removes()
+	if version == "" && !removes || !in.mayHold(r, w) {
+		return ""
+	}
+	if version != "" {
+		if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
+			return "its versions can't be compared"
+		}
+		if shows(in.cache.Version(), version) && !removes {
+			return ""
+		}
+	}
+	if !in.cache.Running() {
+		return "it isn't running"
+	}
+	record := r.record()
+	record.open++ // It isn't released before all is noted.
+	if version != "" {
+		wait := record.await(in, version)
+		if shows(in.cache.Version(), wait.version) {
+			wait.end(ready)
+		}
+	}
+	if removes {
+		in.noteRemoval(record, w)
+	}
+	if !in.cache.Running() { // It has stopped meanwhile, perhaps before it could see the wait.
+		in.void(ready)
+	}
+	record.ended(ready)
+	return ""
+}
+
+// removes reports whether a write has removed its object at once: the object may be in the cache until its
+// deletion arrives.
+func (w *write) removes() bool {
+	if !w.deletes || w.uid == "" {
+		return false
+	}
+	return w.answer.kind != "Status" && !w.answer.deleting || w.answer.kind == "Status" && w.answer.version == ""
+}
+
+// noteRemoval makes a record wait until an object isn't in the cache.
+func (in *watched) noteRemoval(r *record, w *write) {
+	key := in.cache.Key(w.namespace, w.name)
+	d := &removal{of: r, in: in, key: key, uid: w.uid, since: in.tracker.now(), next: r.removals,
+		same: in.removals[key]}
+	r.removals, in.removals[key] = d, d
+	in.removing.Add(1)
+	if uid, found := in.cache.UID(key); found && uid == d.uid {
+		d.hold()
+		return
+	}
+	in.tracker.absent.push(d)
+	in.tracker.arm()
+}
+
+func (in *watched) dropRemoval(d *removal) {
+	first := in.removals[d.key]
+	at := &first
+	for *at != d {
+		at = &(*at).same
+	}
+	*at = d.same
+	if first == nil {
+		delete(in.removals, d.key)
+	} else {
+		in.removals[d.key] = first
+	}
+	in.removing.Add(-1)
+}
+
+// mayHold reports whether the cache may hold, or have held, the object of a write.
+func (in *watched) mayHold(r run, w *write) bool {
+	scope := in.cache.Scope()
+	if scope.Namespace != "" && scope.Namespace != w.namespace {
+		return false
+	}
+	object := &metav1.ObjectMeta{
+		Namespace: w.namespace, Name: w.name, UID: w.uid, Labels: w.answer.labels,
+	}
+	if !in.cache.Selects(object) || !fieldsMatch(scope.Fields, object) {
+		return false
+	}
+	if scope.Labels == "" || w.removes() || w.answer.kind == "Status" || in.labelsMatch(scope.Labels, object) {
+		return true
+	}
+	// An object that doesn't match causes an event only if it did before.
+	_, found := in.cache.UID(in.cache.Key(w.namespace, w.name))
+	return found || r.known() != nil && r.known().waitIn(in) != nil
+}
+
+func (in *watched) labelsMatch(text string, object *metav1.ObjectMeta) bool {
+	if text != in.text {
+		selector, err := labels.Parse(text)
+		if err != nil {
+			return true
+		}
+		in.text, in.selector = text, selector
+	}
+	return in.selector.Matches(labels.Set(object.Labels))
+}
+
+// fieldsMatch returns false if a field selector excludes the object by its name or namespace. Other fields
+// aren't known here.
+func fieldsMatch(text string, object *metav1.ObjectMeta) bool {
+	if text == "" {
+		return true
+	}
+	selector, err := fields.ParseSelector(text)
+	if err != nil {
+		return true
+	}
+	names := fields.Set{"metadata.name": object.Name, "metadata.namespace": object.Namespace}
+	return !slices.ContainsFunc(selector.Requirements(), func(r fields.Requirement) bool {
+		is, known := names[r.Field]
+		return known && (is == r.Value) == (r.Operator == selection.NotEquals)
+	})
+}
+
+// Reached is a method of [observe.Observer].
+func (in *watched) Reached(version string) {
+	if in.awaited.Load() == 0 {
+		return
+	}
+	in.locked(func(ready *released) {
+		for len(in.waits) > 0 && shows(version, in.waits[0].version) {
+			in.waits[0].end(ready)
+		}
+	})
+}
+
+// WantsRemovals is a method of [observe.Observer].
+func (in *watched) WantsRemovals() bool { return in.removing.Load() > 0 }
+
+// Removed is a method of [observe.Observer].
+func (in *watched) Removed(key string, uid types.UID) {
+	in.locked(func(ready *released) {
+		var next *removal
+		for d := in.removals[key]; d != nil; d = next {
+			if next = d.same; d.uid == uid {
+				d.end(ready)
+			}
+		}
+	})
+}
+
+// Replaced is a method of [observe.Observer].
+func (in *watched) Replaced() {
+	if in.removing.Load() == 0 {
+		return
+	}
+	in.locked(func(ready *released) {
+		for key, d := range in.removals {
+			uid, found := in.cache.UID(key)
+			var next *removal
+			for ; d != nil; d = next {
+				if next = d.same; d.holds && !(found && uid == d.uid) {
+					d.end(ready)
+				}
+			}
+		}
+	})
+}
+
+// Voided is a method of [observe.Observer].
+func (in *watched) Voided() { in.locked(in.void) }
+
+// void ends all waits for the cache.
+func (in *watched) void(ready *released) {
+	for len(in.waits) > 0 {
+		in.waits[len(in.waits)-1].end(ready)
+	}
+	for _, d := range in.removals {
+		var next *removal
+		for ; d != nil; d = next {
+			next = d.same
+			d.end(ready)
+		}
+	}
+}
+
+// locked calls do with the tracker's lock, and releases keys afterwards.
+func (in *watched) locked(do func(*released)) {
+	var ready released
+	in.tracker.mu.Lock()
+	do(&ready)
+	in.tracker.mu.Unlock()
+	ready.release(in.tracker)
+}

@@ -1,0 +1,281 @@
+package ownwrites_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
+	"github.com/kubewright/kubewright/runtime/ownwrites"
+	"github.com/kubewright/kubewright/runtime/queue"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+type (
+	server   = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
+	informer = cache.TypedSharedIndexInformer[*corev1.ConfigMap]
+)
+
+var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+
+func newServer() *server { return runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]() }
+
+func newInformer(s gen.ResourceClient[*corev1.ConfigMapList], tweaks ...func(*gen.Options)) informer {
+	o := gen.Options{Resource: configMaps}
+	for _, tweak := range tweaks {
+		tweak(&o)
+	}
+	return gen.NewShared[*corev1.ConfigMap](
+		func() gen.ResourceClient[*corev1.ConfigMapList] { return s }, o)
+}
+
+func withLabels(selector string) func(*gen.Options) {
+	return func(o *gen.Options) {
+		o.TweakListOptions = func(l *metav1.ListOptions) { l.LabelSelector = selector }
+	}
+}
+
+func withFields(selector string) func(*gen.Options) {
+	return func(o *gen.Options) {
+		o.TweakListOptions = func(l *metav1.ListOptions) { l.FieldSelector = selector }
+	}
+}
+
+// start runs an informer, until the end of the bubble's test or a call of stop.
+func start(t *testing.T, i cache.SharedIndexInformer) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { i.RunWithContext(ctx) })
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// rig is a tracker with a queue of strings, and an HTTP client for the API.
+type rig struct {
+	*testing.T
+	tracker *ownwrites.Tracker
+	queue   *queue.Queue[string]
+	client  *http.Client
+	api     *api
+	counts  counts
+	log     bytes.Buffer
+}
+
+// counts are the metrics.
+type counts struct {
+	mu             sync.Mutex
+	waits          []float64
+	bound, unknown int
+}
+
+type count struct {
+	c   *counts
+	add func(float64)
+}
+
+func (m count) Inc()              { m.Observe(1) }
+func (m count) Observe(v float64) { m.c.mu.Lock(); defer m.c.mu.Unlock(); m.add(v) }
+
+func (c *counts) metrics() *ownwrites.Metrics {
+	return &ownwrites.Metrics{
+		Waits:   count{c, func(v float64) { c.waits = append(c.waits, v) }},
+		Bound:   count{c, func(float64) { c.bound++ }},
+		Unknown: count{c, func(float64) { c.unknown++ }},
+	}
+}
+
+func newRig(t *testing.T, s *server, informers ...cache.SharedIndexInformer) *rig {
+	t.Helper()
+	r := &rig{T: t, api: &api{server: s}}
+	logger := newLogger(&r.log)
+	r.tracker = ownwrites.New(ownwrites.Options{Metrics: r.counts.metrics(), Logger: &logger})
+	if err := r.tracker.Add(informers...); err != nil {
+		t.Fatal(err)
+	}
+	r.queue = ownwrites.NewQueue(r.tracker, queue.Config[string]{})
+	t.Cleanup(r.queue.ShutDown)
+	r.client = &http.Client{Transport: r.tracker.Transport(r.api)}
+	return r
+}
+
+// newLogger returns a logger that writes the messages and values as lines.
+func newLogger(to *bytes.Buffer) klog.Logger { return klog.New(&sink{to: to}) }
+
+// send sends a request in the context of a key, and reads the answer.
+func (r *rig) send(key, method, path string, body any) (int, error) {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			r.Fatal(err)
+		}
+	}
+	ctx := context.Background()
+	if key != "" {
+		ctx = r.queue.Context(ctx, key)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://api"+path, bytes.NewReader(text))
+	if err != nil {
+		r.Fatal(err)
+	}
+	resp, err := r.client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	_, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, err
+}
+
+// parked reports whether a key that is added now is parked. It takes the key if it isn't.
+func (r *rig) parked(key string) bool {
+	r.queue.Add(key)
+	return !r.takes(key)
+}
+
+// takes takes a key, if one is ready.
+func (r *rig) takes(key string) bool {
+	if r.queue.Len() == 0 {
+		return false
+	}
+	item, _ := r.queue.Get()
+	if item != key {
+		r.Errorf("Get is %q, want %q", item, key)
+	}
+	r.queue.Done(item)
+	return true
+}
+
+// api is an API server of config maps over HTTP, without a network. Lists and watches don't go through it.
+type api struct {
+	server *server
+	// edits change each answer, in this order. Those that are nil are left out.
+	edits []edit
+}
+
+// edit changes an answer, which is in JSON before the first edit.
+type edit func(*http.Response) (*http.Response, error)
+
+func (a *api) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	resp = a.serve(req)
+	for _, edit := range a.edits {
+		if edit != nil && err == nil {
+			resp, err = edit(resp)
+		}
+	}
+	if err == nil {
+		resp.Request = req
+	}
+	return resp, err
+}
+
+func (a *api) serve(req *http.Request) *http.Response {
+	_, below, _ := strings.Cut(req.URL.Path, "/api/v1/namespaces/")
+	steps := strings.Split(below, "/") // NAMESPACE/configmaps/NAME/SUBRESOURCE
+	namespace := steps[0]
+	failure := metav1.Status{Status: metav1.StatusFailure}
+	success := metav1.Status{Status: metav1.StatusSuccess}
+	var text []byte
+	if req.Body != nil {
+		text, _ = io.ReadAll(req.Body)
+	}
+	if strings.Contains(req.URL.RawQuery+string(text), "dryRun") {
+		found, _ := a.server.Find(namespace, steps[2])
+		found.APIVersion, found.Kind, found.ResourceVersion = "v1", "ConfigMap", a.server.Version()+"0"
+		return answer(http.StatusOK, found)
+	}
+	switch {
+	case req.Method == http.MethodPost || req.Method == http.MethodPut:
+		obj := &corev1.ConfigMap{}
+		if err := json.Unmarshal(text, obj); err != nil {
+			panic(err)
+		}
+		obj.Namespace = namespace
+		found, exists := a.server.Find(namespace, obj.Name)
+		switch {
+		case exists == (req.Method == http.MethodPost),
+			exists && obj.ResourceVersion != "" && obj.ResourceVersion != found.ResourceVersion:
+			return status(http.StatusConflict, failure)
+		case exists:
+			obj.ResourceVersion, obj.UID = a.server.Update(obj), found.UID
+		default:
+			obj.ResourceVersion = a.server.Create(obj)
+			created, _ := a.server.Find(namespace, obj.Name)
+			obj.UID = created.UID
+		}
+		obj.APIVersion, obj.Kind = "v1", "ConfigMap"
+		return answer(http.StatusOK, obj)
+	case len(steps) == 2:
+		return status(http.StatusOK, success)
+	}
+	found, exists := a.server.Find(namespace, steps[2])
+	if !exists {
+		return status(http.StatusNotFound, failure)
+	}
+	a.server.Delete(namespace, steps[2])
+	success.Details = &metav1.StatusDetails{Name: steps[2], UID: found.UID}
+	return status(http.StatusOK, success)
+}
+
+func status(code int, s metav1.Status) *http.Response {
+	s.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	return answer(code, s)
+}
+
+func answer(code int, body any) *http.Response {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	return textAnswer(code, "application/json", text)
+}
+
+func textAnswer(code int, contentType string, text []byte) *http.Response {
+	return &http.Response{
+		StatusCode: code, Header: http.Header{"Content-Type": {contentType}},
+		Body: io.NopCloser(bytes.NewReader(text)), ContentLength: int64(len(text)),
+	}
+}
+
+// cut makes an answer end after n bytes.
+func cut(resp *http.Response, n int) *http.Response {
+	text, _ := io.ReadAll(resp.Body)
+	resp.Body = io.NopCloser(io.MultiReader(bytes.NewReader(text[:min(n, len(text))]),
+		failing{errors.New("the connection was reset")}))
+	return resp
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func configMap(name string, labels ...string) *corev1.ConfigMap {
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+	for _, l := range labels {
+		metav1.SetMetaDataLabel(&m.ObjectMeta, l, "yes")
+	}
+	return m
+}
+
+// readAll reads an answer, as clients do.
+func readAll(resp *http.Response) error {
+	defer func() { _ = resp.Body.Close() }()
+	_, err := io.ReadAll(resp.Body)
+	return err
+}
