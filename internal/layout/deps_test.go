@@ -16,6 +16,9 @@ var onlyIfUsed = map[string][]string{
 		"runtime/client/...", "runtime/cache/...", "runtime/workqueue/...", "runtime/internal/engine",
 		"informers/...", "contrib/prometheus", "contrib/controller-runtime", "examples/generated/...",
 	},
+	"runtime/ownwrites": {
+		"runtime/...", "informers/...", "sharding/...", "contrib/...", "examples/generated/...",
+	},
 	"sharding": {
 		"runtime/...", "informers/...", "contrib/prometheus", "contrib/controller-runtime",
 		"examples/generated/...",

@@ -109,8 +109,8 @@ func (b *body) end(err error) {
 	b.answered(&b.answer, err)
 }
 
-// protobufScan keeps the beginning of a body in Kubernetes' protobuf encoding up to the end of the metadata, and
-// all of a Status.
+// protobufScan keeps the beginning of a body in Kubernetes' protobuf encoding up to the end of the metadata,
+// and all of a Status.
 type protobufScan struct{ text []byte }
 
 var protobufMagic = []byte("k8s\x00")
@@ -207,8 +207,8 @@ func (a *answer) label(text []byte) {
 	a.labels[pair[1]] = pair[2]
 }
 
-// eachField calls visit with each field of a message that has a length. The last may be incomplete: then value
-// is the beginning of it.
+// eachField calls visit with each field of a message that has a length. The last may be incomplete: then
+// value is the beginning of it.
 func eachField(text []byte, visit func(number int, value []byte, complete bool)) {
 	for len(text) > 0 {
 		tag, n := binary.Uvarint(text)

@@ -1,6 +1,6 @@
 // Package ownwrites makes the keys of a work queue wait until the caches show what was written for them. A
-// reconcile then never decides by a cache that lacks its key's own last writes. No worker waits: the key isn't
-// ready meanwhile.
+// reconcile then never decides by a cache that lacks its key's own last writes. No worker waits: the key
+// isn't ready meanwhile.
 //
 //	tracker := ownwrites.New(ownwrites.Options{})
 //	config.Wrap(tracker.Transport) // before clients are made
@@ -10,8 +10,9 @@
 //	...
 //	err = workqueue.Run(ctx, q, workers, reconcile)
 //
-// A tracker belongs to one API server. Its transport records the writes of every client of the configuration that
-// are sent in the context that reconcile gets. Writes are matched to the informers by API group and resource.
+// A tracker belongs to one API server. Its transport records the writes of every client of the configuration
+// that are sent in the context that reconcile gets. Writes are matched to the informers by API group and
+// resource.
 //
 // # What a key waits for
 //
@@ -29,20 +30,21 @@
 //	no answer, a cut one, or 5xx              nothing: whether something was written is unknown. The key runs
 //	                                          again after its back-off, and is counted
 //
-// A key waits for at most [Options.Bound] from the moment when it would be ready. Then it is handed out, counted
-// and logged. Nothing is waited for, and that is logged once, if an informer isn't running, if versions can't be
-// compared, and if an answer is neither JSON nor protobuf: CBOR isn't read. If the server's data was restored
-// from a backup, an informer that notices it ends all waits for it.
+// A key waits for at most [Options.Bound] from the moment when it would be ready. Then it is handed out,
+// counted and logged. Nothing is waited for, and that is logged once, if an informer isn't running, if
+// versions can't be compared, and if an answer is neither JSON nor protobuf: CBOR isn't read. If the
+// server's data was restored from a backup, an informer that notices it ends all waits for it.
 //
-// The key waits in the queue, see [queue.Config.Gate]: it keeps its priority and age, and a shutdown makes it
-// ready. There is no goroutine or timer for each key, and an event that releases none costs no walk over those
-// that wait.
+// The key waits in the queue, see [queue.Config.Gate]: it keeps its priority and age, and a shutdown makes
+// it ready. There is no goroutine or timer for each key, and an event that releases none costs no walk over
+// those that wait.
 //
 // # What isn't promised
 //
-//   - Writes of other keys, other controllers and other replicas may be missing. Read them from the server, or
-//     wait with informer.WaitForVersion.
-//   - Writes of goroutines that outlive the call of reconcile, and those in another context, aren't waited for.
+//   - Writes of other keys, other controllers and other replicas may be missing. Read them from the server,
+//     or wait with informer.WaitForVersion.
+//   - Writes of goroutines that outlive the call of reconcile, and those in another context, aren't waited
+//     for.
 //   - A deletion by name of an object that the cache has never shown, because another client created it
 //     just before, may be forgotten before the cache shows the object.
 //   - The informers of package namespaces, whose set of namespaces changes, can't be added.

@@ -7,10 +7,10 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// NewQueue returns a queue whose items wait until the informers of t show what was written in their contexts.
-// Function Run of package workqueue passes the context of an item to reconcile; other workers call
-// [queue.Queue.Context]. A Context of the Config gets the context of the item. NewQueue panics if the Config has
-// a Gate.
+// NewQueue returns a queue whose items wait until the informers of t show what was written in their
+// contexts. Function Run of package workqueue passes the context of an item to reconcile; other workers call
+// [queue.Queue.Context]. A Context of the Config gets the context of the item. NewQueue panics if the Config
+// has a Gate.
 func NewQueue[T comparable](t *Tracker, c queue.Config[T]) *queue.Queue[T] {
 	g := &gate[T]{tracker: t, records: map[T]*keyed[T]{}}
 	if c.Gate != nil {
@@ -84,10 +84,8 @@ func (g *gate[T]) forget(item T) {
 // run is the processing of an item, from its context.
 type run interface {
 	of() *Tracker
-	// record returns the record of the item, and makes one if there is none. known returns nil then. Both need
-	// the tracker's lock.
+	// record returns the record of the item, and makes one if there is none. It needs the tracker's lock.
 	record() *record
-	known() *record
 	// loses notes that an answer was lost. It returns true the first time.
 	loses() bool
 }
@@ -113,16 +111,9 @@ func (c *itemContext[T]) of() *Tracker { return c.gate.tracker }
 
 func (c *itemContext[T]) loses() bool { return c.lost.CompareAndSwap(false, true) }
 
-func (c *itemContext[T]) known() *record {
+func (c *itemContext[T]) record() *record {
 	if k := c.gate.records[c.item]; k != nil {
 		return &k.record
-	}
-	return nil
-}
-
-func (c *itemContext[T]) record() *record {
-	if r := c.known(); r != nil {
-		return r
 	}
 	k := &keyed[T]{gate: c.gate, item: c.item}
 	k.key = k

@@ -42,14 +42,17 @@ type wait struct {
 	next  *wait
 }
 
-// removal is an object that a key has deleted. It holds the key while the cache shows the object. One that it
-// doesn't show has been removed, or has yet to be shown: then the removal holds once it is.
+// removal is an object that a key has deleted, or that doesn't match the informer's selector any more. It holds
+// the key while the cache shows the object. One that the cache doesn't show was removed, or has yet to be shown:
+// then the removal holds once it is.
 type removal struct {
-	of    *record
-	in    *watched
-	key   string
-	uid   types.UID
-	holds bool
+	of  *record
+	in  *watched
+	key string
+	uid types.UID
+	// version, if not empty, is the version of a cache from which on it may show the object again.
+	version string
+	holds   bool
 	// since is when the object was deleted.
 	since time.Duration
 	among links[removal]
@@ -72,10 +75,16 @@ func (r *record) waitIn(in *watched) *wait {
 // look makes the removals hold whose objects the caches show by now.
 func (r *record) look() {
 	for d := r.removals; d != nil; d = d.next {
-		if uid, found := d.in.cache.UID(d.key); !d.holds && found && uid == d.uid {
+		if !d.holds && d.isShown() {
 			d.hold()
 		}
 	}
+}
+
+// isShown reports whether the cache shows the object of a removal.
+func (d *removal) isShown() bool {
+	uid, found := d.in.cache.UID(d.key)
+	return found && uid == d.uid && (d.version == "" || !shows(d.in.cache.Version(), d.version))
 }
 
 func (d *removal) hold() {

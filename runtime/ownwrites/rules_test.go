@@ -161,8 +161,8 @@ func rules(s *server) map[string]rule {
 	}
 }
 
-// TestRules checks what keys wait for: each row with answers in JSON, which arrive as a whole or byte by byte,
-// and in protobuf.
+// TestRules checks what keys wait for: each row with answers in JSON, which arrive as a whole or byte by
+// byte, and in protobuf.
 func TestRules(t *testing.T) {
 	for encoding, encode := range map[string]edit{"json": nil, "bytes": inBytes, "protobuf": inProtobuf} {
 		for name := range rules(newServer()) {

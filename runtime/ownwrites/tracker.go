@@ -77,8 +77,8 @@ func New(o Options) *Tracker {
 
 var errNoResource = errors.New("nobody knows which resource it lists")
 
-// Add names informers that read from the tracker's API server. Keys wait until these informers show their writes.
-// It returns an error if an informer isn't one of this module, or if its resource is unknown, see
+// Add names informers that read from the tracker's API server. Keys wait until these informers show their
+// writes. It returns an error if an informer isn't one of this module, or if its resource is unknown, see
 // [informer.Status]. Informers that were added before are ignored.
 func (t *Tracker) Add(informers ...cache.SharedIndexInformer) error {
 	for _, i := range informers {

@@ -15,8 +15,8 @@ import (
 //
 //	config.Wrap(tracker.Transport)
 //
-// It records a request (all methods but GET, HEAD and OPTIONS, and no dry run) if its context is that of an item
-// of a queue of this tracker. It reads the answer as the client does, and changes nothing.
+// It records a request (all methods but GET, HEAD and OPTIONS, and no dry run) if its context is that of an
+// item of a queue of this tracker. It reads the answer as the client does, and changes nothing.
 func (t *Tracker) Transport(next http.RoundTripper) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport
@@ -61,6 +61,7 @@ func (r *recording) RoundTrip(req *http.Request) (*http.Response, error) {
 // write is a write that the server has accepted.
 type write struct {
 	target
+	method  string
 	deletes bool
 	// options are those of a deletion.
 	options metav1.DeleteOptions
@@ -68,8 +69,8 @@ type write struct {
 	uid     types.UID
 }
 
-// writeOf returns what a request writes. It returns false if that isn't recorded: a dry run, the deletion of a
-// collection, and requests to paths that aren't of resources.
+// writeOf returns what a request writes. It returns false if that isn't recorded: a dry run, the deletion of
+// a collection, and requests to paths that aren't of resources.
 func (t *Tracker) writeOf(req *http.Request) (w *write, records bool) {
 	at, ok := targetOf(req.URL.Path)
 	if !ok || isConnection(at.subresource) || !t.hasInformers(at.GroupResource) {
@@ -78,7 +79,7 @@ func (t *Tracker) writeOf(req *http.Request) (w *write, records bool) {
 	if req.URL.RawQuery != "" && len(req.URL.Query()["dryRun"]) > 0 {
 		return nil, false
 	}
-	w = &write{target: at, deletes: req.Method == http.MethodDelete && at.subresource == ""}
+	w = &write{target: at, method: req.Method, deletes: req.Method == http.MethodDelete && at.subresource == ""}
 	if w.deletes {
 		w.options = deleteOptions(req)
 	}

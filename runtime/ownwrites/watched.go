@@ -1,6 +1,7 @@
 package ownwrites
 
 import (
+	"net/http"
 	"slices"
 	"sync/atomic"
 
@@ -46,13 +47,14 @@ func shows(at, version string) bool {
 	return order >= 0 || err != nil
 }
 
-// note makes a key wait until the cache shows a write, unless it does. It returns why the write isn't waited for
-// if that deserves a line in the log. The caller holds the tracker's lock.
+// note makes a key wait until the cache shows a write, unless it does. It returns why the write isn't waited
+// for if that deserves a line in the log. The caller holds the tracker's lock.
 func (in *watched) note(r run, w *write, ready *released) (ignored string) {
 	version, removes := w.answer.version, w.removes()
-	if version == "" && !removes || !in.mayHold(r, w) {
+	if version == "" && !removes || !in.mayHold(w) {
 		return ""
 	}
+	leaves := !removes && in.leavesOut(w)
 	if version != "" {
 		if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
 			return "its versions can't be compared"
@@ -61,18 +63,21 @@ func (in *watched) note(r run, w *write, ready *released) (ignored string) {
 			return ""
 		}
 	}
+	if leaves && w.method == http.MethodPost {
+		return "" // The object was never in the cache.
+	}
 	if !in.cache.Running() {
 		return "it isn't running"
 	}
 	record := r.record()
 	record.open++ // It isn't released before all is noted.
-	if version != "" {
+	if version != "" && !leaves {
 		wait := record.await(in, version)
 		if shows(in.cache.Version(), wait.version) {
 			wait.end(ready)
 		}
 	}
-	if removes {
+	if removes || leaves {
 		in.noteRemoval(record, w)
 	}
 	if !in.cache.Running() { // It has stopped meanwhile, perhaps before it could see the wait.
@@ -96,9 +101,12 @@ func (in *watched) noteRemoval(r *record, w *write) {
 	key := in.cache.Key(w.namespace, w.name)
 	d := &removal{of: r, in: in, key: key, uid: w.uid, since: in.tracker.now(), next: r.removals,
 		same: in.removals[key]}
+	if !w.removes() {
+		d.version = w.answer.version
+	}
 	r.removals, in.removals[key] = d, d
 	in.removing.Add(1)
-	if uid, found := in.cache.UID(key); found && uid == d.uid {
+	if d.isShown() {
 		d.hold()
 		return
 	}
@@ -122,34 +130,30 @@ func (in *watched) dropRemoval(d *removal) {
 }
 
 // mayHold reports whether the cache may hold, or have held, the object of a write.
-func (in *watched) mayHold(r run, w *write) bool {
+func (in *watched) mayHold(w *write) bool {
 	scope := in.cache.Scope()
 	if scope.Namespace != "" && scope.Namespace != w.namespace {
 		return false
 	}
-	object := &metav1.ObjectMeta{
-		Namespace: w.namespace, Name: w.name, UID: w.uid, Labels: w.answer.labels,
-	}
-	if !in.cache.Selects(object) || !fieldsMatch(scope.Fields, object) {
-		return false
-	}
-	if scope.Labels == "" || w.removes() || w.answer.kind == "Status" || in.labelsMatch(scope.Labels, object) {
-		return true
-	}
-	// An object that doesn't match causes an event only if it did before.
-	_, found := in.cache.UID(in.cache.Key(w.namespace, w.name))
-	return found || r.known() != nil && r.known().waitIn(in) != nil
+	object := &metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, UID: w.uid}
+	return in.cache.Selects(object) && fieldsMatch(scope.Fields, object)
 }
 
-func (in *watched) labelsMatch(text string, object *metav1.ObjectMeta) bool {
+// leavesOut reports whether the informer's label selector leaves out the written object. The cache then gets an
+// event only if the object matched before, and doesn't have the object afterwards.
+func (in *watched) leavesOut(w *write) bool {
+	text := in.cache.Scope().Labels
+	if text == "" || w.answer.kind == "Status" || w.uid == "" {
+		return false
+	}
 	if text != in.text {
 		selector, err := labels.Parse(text)
 		if err != nil {
-			return true
+			return false
 		}
 		in.text, in.selector = text, selector
 	}
-	return in.selector.Matches(labels.Set(object.Labels))
+	return !in.selector.Matches(labels.Set(w.answer.labels))
 }
 
 // fieldsMatch returns false if a field selector excludes the object by its name or namespace. Other fields
@@ -202,11 +206,10 @@ func (in *watched) Replaced() {
 		return
 	}
 	in.locked(func(ready *released) {
-		for key, d := range in.removals {
-			uid, found := in.cache.UID(key)
+		for _, d := range in.removals {
 			var next *removal
 			for ; d != nil; d = next {
-				if next = d.same; d.holds && !(found && uid == d.uid) {
+				if next = d.same; d.holds && !d.isShown() {
 					d.end(ready)
 				}
 			}

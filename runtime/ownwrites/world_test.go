@@ -23,15 +23,15 @@ import (
 )
 
 type (
-	server   = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
-	informer = cache.TypedSharedIndexInformer[*corev1.ConfigMap]
+	server      = runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
+	mapInformer = cache.TypedSharedIndexInformer[*corev1.ConfigMap]
 )
 
 var configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
 
 func newServer() *server { return runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]() }
 
-func newInformer(s gen.ResourceClient[*corev1.ConfigMapList], tweaks ...func(*gen.Options)) informer {
+func newInformer(s gen.ResourceClient[*corev1.ConfigMapList], tweaks ...func(*gen.Options)) mapInformer {
 	o := gen.Options{Resource: configMaps}
 	for _, tweak := range tweaks {
 		tweak(&o)
@@ -165,6 +165,7 @@ func (r *rig) takes(key string) bool {
 // api is an API server of config maps over HTTP, without a network. Lists and watches don't go through it.
 type api struct {
 	server *server
+	mu     sync.Mutex
 	// edits change each answer, in this order. Those that are nil are left out.
 	edits []edit
 }
@@ -189,6 +190,8 @@ func (a *api) serve(req *http.Request) *http.Response {
 	_, below, _ := strings.Cut(req.URL.Path, "/api/v1/namespaces/")
 	steps := strings.Split(below, "/") // NAMESPACE/configmaps/NAME/SUBRESOURCE
 	namespace := steps[0]
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	failure := metav1.Status{Status: metav1.StatusFailure}
 	success := metav1.Status{Status: metav1.StatusSuccess}
 	var text []byte
@@ -227,6 +230,11 @@ func (a *api) serve(req *http.Request) *http.Response {
 	found, exists := a.server.Find(namespace, steps[2])
 	if !exists {
 		return status(http.StatusNotFound, failure)
+	}
+	var options metav1.DeleteOptions
+	_ = json.Unmarshal(text, &options)
+	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != found.UID {
+		return status(http.StatusConflict, failure)
 	}
 	a.server.Delete(namespace, steps[2])
 	success.Details = &metav1.StatusDetails{Name: steps[2], UID: found.UID}

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// gate holds back items that became ready, until Release. It is guarded by the queue's lock, and nil in queues
-// without Config.Gate.
+// gate holds back items that became ready, until Release. It is guarded by the queue's lock, and nil in
+// queues without Config.Gate.
 type gate[T comparable] struct {
 	hold func(item T) bool
 	// parked is the number of items that are held back.
@@ -47,8 +47,8 @@ func (q *Queue[T]) unpark(id uint32) {
 }
 
 // Release makes an item ready that Config.Gate has held back, with the priority and the age that it has by
-// then, and behind the items that are ready if the order is first in, first out. Gate isn't asked again. Release
-// reports whether the item was held back.
+// then, and behind the items that are ready if the order is first in, first out. Gate isn't asked again.
+// Release reports whether the item was held back.
 func (q *Queue[T]) Release(item T) bool {
 	q.mu.Lock()
 	defer q.unlock()
@@ -89,8 +89,9 @@ func (q *Queue[T]) parked() int {
 	return q.gate.parked
 }
 
-// Context returns the context for the processing of an item that was handed out: the result of Config.Context,
-// or ctx if there is none. Whoever takes items with Get calls it, as function Run of package workqueue does.
+// Context returns the context for the processing of an item that was handed out: the result of
+// Config.Context, or ctx if there is none. Whoever takes items with Get calls it, as function Run of package
+// workqueue does.
 func (q *Queue[T]) Context(ctx context.Context, item T) context.Context {
 	if q.contextOf == nil {
 		return ctx

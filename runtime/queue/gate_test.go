@@ -13,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// TestParkedKeepsPriorityAndAge checks that a parked item takes, with its release, the place that it would have
-// had, and that additions meanwhile raise it and don't repeat it.
+// TestParkedKeepsPriorityAndAge checks that a parked item takes, with its release, the place that it would
+// have had, and that additions meanwhile raise it and don't repeat it.
 func TestParkedKeepsPriorityAndAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGauges()
@@ -49,8 +49,8 @@ func TestParkedKeepsPriorityAndAge(t *testing.T) {
 	})
 }
 
-// TestShutdownsReleaseWhatIsParked checks that each kind of shutdown makes parked items ready, in the order in
-// which they were parked, and that nothing is parked afterwards.
+// TestShutdownsReleaseWhatIsParked checks that each kind of shutdown makes parked items ready, in the order
+// in which they were parked, and that nothing is parked afterwards.
 func TestShutdownsReleaseWhatIsParked(t *testing.T) {
 	for name, shutDown := range map[string]func(*queue.Queue[int]){
 		"ShutDown":          (*queue.Queue[int]).ShutDown,

@@ -8,9 +8,9 @@ import (
 )
 
 // Metrics are the measurements of a queue: the seven of client-go's queues, and Parked. All fields but
-// DepthOf and Parked must be set; function Metrics of package workqueue sets them from a provider. The queue calls DepthOf
-// and the methods of the metrics with its lock held: they must be quick and must not call the queue.
-// Times are in seconds.
+// DepthOf and Parked must be set; function Metrics of package workqueue sets them from a provider. The queue
+// calls DepthOf and the methods of the metrics with its lock held: they must be quick and must not call the
+// queue. Times are in seconds.
 type Metrics struct {
 	// Depth is the number of items that were added and not yet handed out, including those that wait
 	// for their Done.

@@ -197,9 +197,9 @@ func (q *Queue[T]) Done(item T) {
 }
 
 // ShutDown makes the queue ignore further additions, forget delayed items, and make parked ones ready. Ready
-// items are still handed out; when nothing is ready, Get reports the shutdown. That isn't final while items are in process: an item
-// that was added again becomes ready with its Done. So a caller of Done must call Get once more, as workers
-// do.
+// items are still handed out; when nothing is ready, Get reports the shutdown. That isn't final while items
+// are in process: an item that was added again becomes ready with its Done. So a caller of Done must call
+// Get once more, as workers do.
 //
 // ShutDown doesn't wait. It ends a running ShutDownWithDrain, but not a running Drain. It can be called
 // several times.

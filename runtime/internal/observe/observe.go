@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Observer is told what an informer's cache shows. It is called without locks, on the goroutine that writes the
-// cache, after the change is visible. It may read the cache, and must be quick.
+// Observer is told what an informer's cache shows. It is called without locks, on the goroutine that writes
+// the cache, after the change is visible. It may read the cache, and must be quick.
 type Observer interface {
 	// Reached is called after each step, with the version of the cache.
 	Reached(version string)
