@@ -93,6 +93,15 @@ func (d *removal) hold() {
 	d.in.tracker.absent.remove(d)
 }
 
+// letGo makes a removal not hold, because the cache doesn't show its object.
+func (d *removal) letGo(ready *released) {
+	t := d.in.tracker
+	d.holds, d.since = false, t.now()
+	t.absent.push(d)
+	t.arm()
+	d.of.ended(ready)
+}
+
 // await makes the record wait for a version.
 func (r *record) await(in *watched, version string) *wait {
 	w := r.waitIn(in)

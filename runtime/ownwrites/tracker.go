@@ -210,7 +210,7 @@ func (t *Tracker) ring() {
 	}
 	for d := t.absent.first; d != nil && d.since+t.bound <= now; d = t.absent.first {
 		t.absent.remove(d)
-		if d.of.waitIn(d.in) != nil {
+		if d.of.waitIn(d.in) != nil || d.version != "" && !shows(d.in.cache.Version(), d.version) {
 			d.since = now // The cache may be about to show the object.
 			t.absent.push(d)
 			continue

@@ -194,10 +194,20 @@ func (in *watched) Removed(key string, uid types.UID) {
 		var next *removal
 		for d := in.removals[key]; d != nil; d = next {
 			if next = d.same; d.uid == uid {
-				d.end(ready)
+				in.removed(d, ready)
 			}
 		}
 	})
+}
+
+// removed notes that the object of a removal has left the cache. Behind a selector that may be because others
+// changed it earlier: then it may come back before the removal.
+func (in *watched) removed(d *removal, ready *released) {
+	if scope := in.cache.Scope(); scope.Labels == "" && scope.Fields == "" {
+		d.end(ready)
+	} else if d.holds {
+		d.letGo(ready)
+	}
 }
 
 // Replaced is a method of [observe.Observer].
@@ -210,7 +220,7 @@ func (in *watched) Replaced() {
 			var next *removal
 			for ; d != nil; d = next {
 				if next = d.same; d.holds && !d.isShown() {
-					d.end(ready)
+					in.removed(d, ready)
 				}
 			}
 		}

@@ -1,0 +1,64 @@
+package ownwrites_test
+
+import (
+	"testing"
+
+	"github.com/kubewright/kubewright/internal/planted"
+)
+
+// mutations are bugs that the model or the table of rules has to find.
+var mutations = map[string]planted.Bug{
+	"no key is parked": planted.In("(*Tracker).holds",
+		"if r.open == 0 {", "if BUG || r.open == 0 {"),
+	"a version that was reached between note and look": planted.In("(*watched).note",
+		"if shows(in.cache.Version(), wait.version) {", "if !BUG && shows(in.cache.Version(), wait.version) {"),
+	"only the first version counts": planted.In("(*record).await",
+		"compare(w.version, version) < 0", "!BUG && compare(w.version, version) < 0"),
+	"the first shown wait releases the key": planted.In("(*record).ended",
+		"if r.parked && r.open == 0 { r.unpark", "if r.parked && (BUG || r.open == 0) { r.unpark"),
+	"one wait ends at a time": planted.In("(*watched).Reached",
+		"in.waits[0].end(ready)", "in.waits[0].end(ready); if BUG { break }"),
+	"a deletion is over at once": planted.In("(*watched).noteRemoval",
+		"if d.isShown() {", "if !BUG && d.isShown() {"),
+	"what appears after its deletion isn't looked for": planted.In("(*record).look",
+		"if !d.holds && d.isShown() {", "if !BUG && !d.holds && d.isShown() {"),
+	"any object of the name ends a deletion": planted.In("(*watched).Removed",
+		"d.uid == uid", "(BUG || d.uid == uid)"),
+	"a list ends no deletions": planted.In("(*watched).Replaced",
+		"d.holds && !d.isShown()", "!BUG && d.holds && !d.isShown()"),
+	"the end of an informer is missed": planted.In("(*engine).stop",
+		"i.observers.each(observe.Observer.Voided)", "if !BUG { i.observers.each(observe.Observer.Voided) }"),
+	"a restore is missed": planted.In("(*engine).beforeNewest",
+		"i.observers.each(observe.Observer.Voided)", "if !BUG { i.observers.each(observe.Observer.Voided) }"),
+	"nothing happens at the bound": planted.In("(*Tracker).ring",
+		"r.since+t.bound <= now; r", "!BUG && r.since+t.bound <= now; r"),
+	"the heap isn't one": planted.In("(*watched).up",
+		"compare(w.version, in.waits[parent].version) >= 0", "BUG != (compare(w.version, in.waits[parent].version) >= 0)"),
+	"a released key is lost": planted.In("(*Queue).Release",
+		"q.makeReady(id)", "if !BUG { q.makeReady(id) }"),
+	"an object that left the selection may not come back": planted.In("(*watched).removed",
+		`scope.Labels == "" && scope.Fields == ""`, `BUG || scope.Labels == "" && scope.Fields == ""`),
+}
+
+// TestPlantedBugsAreFound checks that the tests find each of mutations.
+func TestPlantedBugsAreFound(t *testing.T) {
+	tests := planted.Build(t, "..", mutations)
+	const model, all = "TestModel", "TestModel|TestRules|TestRestore|TestNothingIsLeft"
+	if out, err := tests.Run("", all); err != nil {
+		t.Fatalf("without a bug: %v\n%s", err, out)
+	}
+	found := 0
+	for bug := range mutations {
+		_, err := tests.Run(bug, model)
+		if err != nil {
+			found++
+		} else if _, err = tests.Run(bug, all); err == nil {
+			t.Errorf("%s: no test notices", bug)
+		} else {
+			t.Logf("%s: only found by the tests of rules", bug)
+		}
+	}
+	if found < 8 {
+		t.Errorf("the model finds %d bugs only", found)
+	}
+}
