@@ -3,6 +3,7 @@ package ownwrites_test
 import (
 	"context"
 	"sync"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,12 +19,22 @@ type lagging struct {
 	server *server
 	held   chan struct{} // closed when events flow
 	delay  func() time.Duration
+	// steps has an element for each event that may pass.
+	steps chan struct{}
 }
 
 func newLagging(s *server) *lagging {
-	l := &lagging{server: s, held: make(chan struct{})}
+	l := &lagging{server: s, held: make(chan struct{}), steps: make(chan struct{}, 1000)}
 	close(l.held)
 	return l
+}
+
+// step lets n events pass, while events are held up.
+func (l *lagging) step(n int) {
+	for range n {
+		l.steps <- struct{}{}
+	}
+	synctest.Wait()
 }
 
 // hold holds up the events that follow, until flow is called.
@@ -84,6 +95,7 @@ func (w *laggingWatch) pass(l *lagging) {
 	for e := range w.inner.ResultChan() {
 		select {
 		case <-l.gate():
+		case <-l.steps:
 		case <-w.stopped:
 			return
 		}

@@ -41,8 +41,8 @@ type round struct {
 	loses, lags, relists, restores, selects, stops bool
 }
 
-// TestModel runs random histories: keys and others write objects, and caches show that late. No reconcile starts
-// on a cache without the writes of its key, except those that are counted, and no addition is lost.
+// TestModel runs random histories: keys and others write objects, and caches show that late. No reconcile
+// starts on a cache without the writes of its key, except those that are counted, and no addition is lost.
 func TestModel(t *testing.T) {
 	for name, kind := range map[string]round{
 		"plain": {}, "relists": {relists: true}, "lost answers": {loses: true}, "long lags": {lags: true},
@@ -364,29 +364,37 @@ func (c *cached) stopNow(m *model) {
 
 // restore replaces the server by one with older data and lower versions.
 func (m *model) restore() {
-	m.api.mu.Lock()
-	defer m.api.mu.Unlock()
-	before := m.api.server
+	m.mu.Lock()
+	m.epoch++
+	m.mu.Unlock()
+	var lags []*lagging
+	for _, c := range m.caches {
+		lags = append(lags, c.lag)
+	}
+	m.api.restore(func(*corev1.ConfigMap) bool { return !m.chance(4) }, lags...)
+}
+
+// restore replaces the server by one with lower versions and those objects for which kept returns true.
+func (a *api) restore(kept func(*corev1.ConfigMap) bool, lags ...*lagging) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.server
 	after := newServer()
 	for range 2000 { // UIDs are numbers. Those of both servers have to differ.
 		after.Create(configMap("none"))
 		after.Delete("shop", "none")
 	}
 	for _, obj := range before.Objects() {
-		if m.chance(4) {
-			continue
+		if kept(obj) {
+			after.Create(obj)
 		}
-		after.Create(obj)
 	}
 	after.Compact()
-	m.mu.Lock()
-	m.epoch++
-	m.mu.Unlock()
-	m.api.server = after
-	for _, c := range m.caches {
-		c.lag.mu.Lock()
-		c.lag.server = after
-		c.lag.mu.Unlock()
+	a.server = after
+	for _, l := range lags {
+		l.mu.Lock()
+		l.server = after
+		l.mu.Unlock()
 	}
 	before.CloseWatches()
 }

@@ -42,9 +42,9 @@ type wait struct {
 	next  *wait
 }
 
-// removal is an object that a key has deleted, or that doesn't match the informer's selector any more. It holds
-// the key while the cache shows the object. One that the cache doesn't show was removed, or has yet to be shown:
-// then the removal holds once it is.
+// removal is an object that a key has deleted, or that doesn't match the informer's selector any more. It
+// holds the key while the cache shows the object. One that the cache doesn't show was removed, or has yet to
+// be shown: then the removal holds once it is.
 type removal struct {
 	of  *record
 	in  *watched

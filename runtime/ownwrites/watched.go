@@ -139,8 +139,8 @@ func (in *watched) mayHold(w *write) bool {
 	return in.cache.Selects(object) && fieldsMatch(scope.Fields, object)
 }
 
-// leavesOut reports whether the informer's label selector leaves out the written object. The cache then gets an
-// event only if the object matched before, and doesn't have the object afterwards.
+// leavesOut reports whether the informer's label selector leaves out the written object. The cache then gets
+// an event only if the object matched before, and doesn't have the object afterwards.
 func (in *watched) leavesOut(w *write) bool {
 	text := in.cache.Scope().Labels
 	if text == "" || w.answer.kind == "Status" || w.uid == "" {
