@@ -50,7 +50,11 @@ func TestModel(t *testing.T) {
 		"all": {true, true, true, true, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for n := range uint64(*modelSeeds) {
+			seeds := *modelSeeds
+			if testing.Short() {
+				seeds = min(seeds, 4)
+			}
+			for n := range uint64(seeds) {
 				seed := *modelFirst + n
 				synctest.Test(t, func(t *testing.T) {
 					m := newModel(t, kind, seed)

@@ -13,7 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
-	fcache "k8s.io/client-go/tools/cache/testing"
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
@@ -287,7 +286,7 @@ func TestPartOfObjects(t *testing.T) {
 
 func TestAddRefuses(t *testing.T) {
 	tracker := ownwrites.New(ownwrites.Options{})
-	theirs := cache.NewSharedIndexInformer(fcache.NewFakeControllerSource(), &corev1.ConfigMap{}, 0, nil)
+	theirs := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.ConfigMap{}, 0, nil)
 	if err := tracker.Add(theirs); !errors.Is(err, informer.ErrUnsupportedInformer) {
 		t.Errorf("client-go's informer: %v", err)
 	}

@@ -27,6 +27,8 @@ type watched struct {
 	// awaited and removing are the lengths of both, for looks without the lock: a wait is counted before the
 	// cache is asked whether it is over, and the cache changes before it tells the observer.
 	awaited, removing atomic.Int32
+	// last is the version of the cache when it was last looked at while there were waits.
+	last string
 	// text and selector are the last label selector, parsed.
 	text     string
 	selector labels.Selector
@@ -71,6 +73,9 @@ func (in *watched) note(r run, w *write, ready *released) (ignored string) {
 	}
 	record := r.record()
 	record.open++ // It isn't released before all is noted.
+	if len(in.waits) == 0 {
+		in.last = in.cache.Version()
+	}
 	if version != "" && !leaves {
 		wait := record.await(in, version)
 		if shows(in.cache.Version(), wait.version) {
@@ -178,11 +183,29 @@ func (in *watched) Reached(version string) {
 	if in.awaited.Load() == 0 {
 		return
 	}
+	in.tracker.mu.Lock()
+	back := in.wentBack(version)
+	nothing := !back && (len(in.waits) == 0 || !shows(version, in.waits[0].version))
+	in.tracker.mu.Unlock()
+	if nothing {
+		return
+	}
 	in.locked(func(ready *released) {
+		if back {
+			in.void(ready)
+		}
 		for len(in.waits) > 0 && shows(version, in.waits[0].version) {
 			in.waits[0].end(ready)
 		}
 	})
+}
+
+// wentBack notes the version of the cache, and reports whether it is lower than before: the server's data was
+// restored. In an informer of a part that happens without a restore.
+func (in *watched) wentBack(version string) bool {
+	back := compare(version, in.last) < 0
+	in.last = version
+	return back && !in.cache.Scope().Part
 }
 
 // WantsRemovals is a method of [observe.Observer].
@@ -190,6 +213,12 @@ func (in *watched) WantsRemovals() bool { return in.removing.Load() > 0 }
 
 // Removed is a method of [observe.Observer].
 func (in *watched) Removed(key string, uid types.UID) {
+	in.tracker.mu.Lock()
+	nothing := in.removals[key] == nil
+	in.tracker.mu.Unlock()
+	if nothing {
+		return
+	}
 	in.locked(func(ready *released) {
 		var next *removal
 		for d := in.removals[key]; d != nil; d = next {

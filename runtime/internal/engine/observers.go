@@ -105,6 +105,7 @@ func (s *shared[K]) Scope() (scope observe.Scope) {
 	if s.core.config.Namespace != "" {
 		scope.Namespace = s.core.config.Namespace
 	}
+	scope.Part = s.core.selection != nil
 	return scope
 }
 

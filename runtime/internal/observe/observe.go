@@ -42,6 +42,9 @@ type Cache interface {
 	Selects(obj metav1.Object) bool
 }
 
-// Scope is the part of a resource that an informer requests: the objects of a namespace, or all if it is
-// empty, that match the selectors.
-type Scope struct{ Namespace, Labels, Fields string }
+// Scope is what an informer requests of a resource: the objects of a namespace, or of all if it is empty,
+// that match the selectors. Part is set if it requests a part of them, see [Cache].
+type Scope struct {
+	Namespace, Labels, Fields string
+	Part                      bool
+}
