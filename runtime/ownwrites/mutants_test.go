@@ -42,7 +42,8 @@ var mutations = map[string]planted.Bug{
 // TestPlantedBugsAreFound checks that the tests find each of mutations.
 func TestPlantedBugsAreFound(t *testing.T) {
 	tests := planted.Build(t, "..", mutations)
-	const model, all = "TestModel", "TestModel|TestRules|TestRestore|TestEachEventReleasesItsKeys|TestComesBackBehindSelector"
+	const model = "TestModel"
+	const all = model + "|TestRules|TestRestore|TestEachEventReleasesItsKeys|TestComesBackBehindSelector"
 	if out, err := tests.Run("", all); err != nil {
 		t.Fatalf("without a bug: %v\n%s", err, out)
 	}

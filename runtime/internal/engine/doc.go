@@ -52,6 +52,9 @@
 // under the locks of coalescers, of the mutation detector (taken under joining), of the reflector's health or
 // of the indexer's functions.
 //
+// The writer calls the observers of package observe without locks, and they may read the cache. They take
+// locks of their own, under which they read the cache and ask for the informer's state.
+//
 // No lock that a method takes is held while a handler, a transform, a tweak of list options, a watch error
 // handler or OnMutation runs, so all of these may call the informer. The logger of a handler's options may
 // not: it is called while the handler joins. Index functions may read the cache, but
