@@ -46,6 +46,12 @@ func (q *Queue[T]) unpark(id uint32) {
 	q.metrics.parked(-1)
 }
 
+// makeReady makes the item of a slot ready without asking Config.Gate.
+func (q *Queue[T]) makeReady(id uint32) {
+	q.ready.push(id)
+	q.table.at(id).state |= isReady
+}
+
 // Release makes an item ready that Config.Gate has held back, with the priority and the age that it has by
 // then, and behind the items that are ready if the order is first in, first out. Gate isn't asked again.
 // Release reports whether the item was held back.

@@ -340,12 +340,9 @@ func (q *Queue[T]) add(id uint32, priority int32) {
 // push makes the item of a slot ready, or parks it. If a function of the Config panics the item is
 // neither, and the next Add tries again.
 func (q *Queue[T]) push(id uint32) {
-	if q.gate == nil || !q.park(id) {
-		q.makeReady(id)
+	if q.gate != nil && q.park(id) {
+		return
 	}
-}
-
-func (q *Queue[T]) makeReady(id uint32) {
 	q.ready.push(id)
 	q.table.at(id).state |= isReady
 }
