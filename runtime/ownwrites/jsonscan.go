@@ -75,26 +75,38 @@ func (s *jsonScan) between(p []byte) int {
 
 // inside reads the open string, and returns the length of what it has read.
 func (s *jsonScan) inside(p []byte, a *answer) int {
-	i := 0
-	for ; i < len(p); i++ {
-		switch {
-		case s.escaped:
+	// Both characters are looked for in short pieces, since a text may have many of one and none of the other.
+	const piece = 64
+	for i := 0; i < len(p); {
+		if s.escaped {
 			s.escaped = false
-		case p[i] == '\\':
-			s.escaped = true
-		case p[i] == '"':
-			if s.keeps {
-				s.text = append(s.text, p[:i]...)
-				s.endText(a)
-			}
-			s.inString = false
-			return i + 1
+			i++
+			continue
 		}
+		part := p[i:min(i+piece, len(p))]
+		end := bytes.IndexByte(part, '"')
+		if end >= 0 {
+			part = part[:end]
+		}
+		if at := bytes.IndexByte(part, '\\'); at >= 0 {
+			s.escaped = true
+			i += at + 1
+			continue
+		}
+		if i += len(part); end < 0 {
+			continue
+		}
+		if s.keeps {
+			s.text = append(s.text, p[:i]...)
+			s.endText(a)
+		}
+		s.inString = false
+		return i + 1
 	}
 	if s.keeps {
 		s.text = append(s.text, p...)
 	}
-	return i
+	return len(p)
 }
 
 // token reads a token outside of strings. It returns true after the metadata of an object, and at the end.
