@@ -72,7 +72,11 @@ func (i *engine[K]) tellRemovals(changes []store.Change[K]) {
 
 // The methods of [observe.Cache].
 
-func (s *shared[K]) Observe(o observe.Observer) { s.core.observers.add(o) }
+func (s *shared[K]) Observe(o observe.Observer) {
+	if o != nil {
+		s.core.observers.add(o)
+	}
+}
 
 func (s *shared[K]) Version() string { return s.core.store.ResourceVersion() }
 
