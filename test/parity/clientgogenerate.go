@@ -236,10 +236,11 @@ func (g *regenerated) compareFiles(released []string) error {
 		}
 	}
 	// applyconfiguration-gen has a file that upstream doesn't have.
-	made = slices.DeleteFunc(made, func(file string) bool { return file == "applyconfigurations/"+parserFile })
-	n := common(released, made)
+	shared := slices.DeleteFunc(slices.Clone(made),
+		func(file string) bool { return file == "applyconfigurations/"+parserFile })
+	n := common(released, shared)
 	fmt.Printf("check client-go, byte-identical files: %d of %d (not required)\n", same, len(released))
-	g.check("files", n, max(len(released), len(made)), "")
+	g.check("files", n, max(len(released), len(shared)), "")
 	g.check("files as gofmt has them", formatted, len(made), "")
 	return nil
 }
