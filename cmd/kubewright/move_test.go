@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestMovedControllerRuntime checks that the constant is the version in go.mod of contrib/controller-runtime.
+// TestMovedControllerRuntime checks that the constant is the version in newest.mod of package kwctrl.
 func TestMovedControllerRuntime(t *testing.T) {
 	text, err := os.ReadFile("../../contrib/controller-runtime/newest.mod")
 	if err != nil {

@@ -20,11 +20,7 @@ func (p *plan) siblings() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := p.read("go.mod")
-	if err != nil {
-		return nil, err
-	}
-	mod, err := p.parse(text)
+	mod, err := p.parsePlanned()
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +40,15 @@ func (p *plan) siblings() (map[string]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// parsePlanned parses the plan's go.mod.
+func (p *plan) parsePlanned() (*modfile.File, error) {
+	text, err := p.read("go.mod")
+	if err != nil {
+		return nil, err
+	}
+	return p.parse(text)
 }
 
 func (p *plan) parseWork() (*modfile.WorkFile, error) {
@@ -84,11 +89,7 @@ func (p *plan) workTextOf(old []byte, absolute bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := p.read("go.mod")
-	if err != nil {
-		return nil, err
-	}
-	mod, err := p.parse(text)
+	mod, err := p.parsePlanned()
 	if err != nil {
 		return nil, err
 	}

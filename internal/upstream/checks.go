@@ -23,8 +23,8 @@ type check struct {
 	run          func(*copied, check) (result, error)
 }
 
-// nextOnly are the names of checks that compare this repository's minor with another one.
-var nextOnly = []string{"one tree of generated code, both minors"}
+// bothMinors is the name of the check that compares this repository's minor with another one.
+const bothMinors = "one tree of generated code, both minors"
 
 // result counts what passed, of all, and describes each failure. table has what tests log about measurements.
 type result struct {
@@ -52,7 +52,7 @@ var checks = []check{
 	{"informers beside faults", "test/lab", []string{"./..."}, test},
 	{"client-go's generated code, by API and behaviour", "test/parity",
 		[]string{"-steps", "generate,build,apidiff,probe", "client-go"}, parity},
-	{"one tree of generated code, both minors", "test/parity", []string{"minors"}, parity},
+	{bothMinors, "test/parity", []string{"minors"}, parity},
 }
 
 // excluded are foreign packages that can't be had or don't compile with a minor, until other projects
@@ -142,7 +142,7 @@ func test(c *copied, check check) (result, error) {
 func parity(c *copied, check check) (result, error) {
 	args := []string{"run", ".", "-work", filepath.Join(filepath.Dir(c.dir), "parity")}
 	dir := filepath.Join(c.dir, check.folder)
-	if slices.Contains(check.args, "minors") {
+	if check.name == bothMinors {
 		// The tree is generated with what this repository requires.
 		dir = filepath.FromSlash(check.folder)
 		args = append(args, "-next", c.name, "-next-checkout", c.dir)

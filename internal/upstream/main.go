@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 )
@@ -117,7 +116,7 @@ func against(out io.Writer, v version, only string) error {
 	}
 	var failed []string
 	for _, check := range checks {
-		if !strings.Contains(check.name, only) || c.minor == minor && slices.Contains(nextOnly, check.name) {
+		if !strings.Contains(check.name, only) || c.minor == minor && check.name == bothMinors {
 			continue
 		}
 		start := time.Now()

@@ -23,8 +23,8 @@ var modules = []struct{ folder, packages string }{
 // minor is the minor of the k8s.io modules that this repository requires.
 const minor = "v0.37"
 
-// kubeOpenAPI is the oldest version of kube-openapi that works with v0.38.0-alpha.2 and that the module proxy
-// has. It doesn't have the one that alpha.2 requires, which is two weeks older.
+// kubeOpenAPI is a version of kube-openapi that works with v0.38.0-alpha.2. The module proxy doesn't have the
+// one that alpha.2 requires, which is two weeks older.
 const kubeOpenAPI = "k8s.io/kube-openapi@v0.0.0-20261014044854-ca3452a79603"
 
 // editModules makes the modules of the copy require its version of the k8s.io modules. What else that needs
