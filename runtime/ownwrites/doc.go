@@ -39,6 +39,26 @@
 // it ready. There is no goroutine or timer for each key, and an event that releases none costs no walk over
 // those that wait.
 //
+// # Echoes
+//
+// A key that writes an object is told of it by the informer, and runs again for nothing. With
+// [Options].SkipEchoes, handlers of workqueue.Enqueue don't add a key for such an echo: a notification that
+// an object has changed from one version to another, if
+//
+//   - own writes of the key lead from the one to the other, and the server has compared the version of the
+//     object before each: it was created, or updated, patched or applied with a resourceVersion, or
+//   - an own write of the key, of any kind, has the later version, and the key has begun to run since: the
+//     cache showed the write then.
+//
+// So each change by others is followed by a run, also if it arrives together with own ones. Writes without a
+// resourceVersion cause one more run, however many they are. Additions because of initial lists, resyncs,
+// deletions and objects that were created anew are never skipped, nor are echoes that arrive later than the
+// bound, or after the object went to another replica. While an answer is missing, additions of the key are
+// kept until it arrives, or until the run ends. Handlers' informers have to be those of [Tracker.Add].
+//
+// Don't use it for a reconcile that goes on by its own echo, for example one that writes a step and returns,
+// that fights with a webhook or another controller about a field, or that ignores what the server answers.
+//
 // # What isn't promised
 //
 //   - Writes of other keys, other controllers and other replicas may be missing. Read them from the server,

@@ -1,12 +1,14 @@
 package ownwrites_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/ownwrites"
@@ -61,4 +63,18 @@ func Example() {
 	// Output:
 	// it is created
 	// it exists
+}
+
+// A handler that adds an object's own key, but not because of what the key's reconcile has just written.
+func Example_echoes() {
+	tracker := ownwrites.New(ownwrites.Options{SkipEchoes: true})
+	q := ownwrites.NewQueue(tracker, queue.Config[string]{})
+	informer := newInformer(newServer())
+	key := func(old, changed *corev1.ConfigMap) []string {
+		o := cmp.Or(changed, old)
+		return []string{o.Namespace + "/" + o.Name}
+	}
+	if _, err := informer.AddEventHandler(workqueue.Enqueue(q, key)); err != nil {
+		fmt.Println(err)
+	}
 }

@@ -1,7 +1,7 @@
 package ownwrites
 
-// Left returns how many waits and removals there are.
-func (t *Tracker) Left() (waits, removals int) {
+// Left returns how many waits, removals and own versions there are.
+func (t *Tracker) Left() (waits, removals, versions int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, informers := range t.informers {
@@ -10,5 +10,8 @@ func (t *Tracker) Left() (waits, removals int) {
 			removals += int(in.removing.Load())
 		}
 	}
-	return waits, removals
+	for v := t.own.first; v != nil; v = v.among.after {
+		versions++
+	}
+	return waits, removals, versions
 }

@@ -67,9 +67,14 @@ func (l *lagging) List(ctx context.Context, o metav1.ListOptions) (*corev1.Confi
 }
 
 func (l *lagging) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-	inner, err := l.current().Watch(ctx, o)
+	s := l.current()
+	inner, err := s.Watch(ctx, o)
 	if err != nil {
 		return nil, err
+	}
+	if s != l.current() { // It was replaced meanwhile, and doesn't end this watch any more.
+		inner.Stop()
+		return l.Watch(ctx, o)
 	}
 	w := &laggingWatch{inner: inner, events: make(chan watch.Event), stopped: make(chan struct{})}
 	go w.pass(l)

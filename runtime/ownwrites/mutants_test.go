@@ -33,13 +33,26 @@ var mutations = map[string]planted.Bug{
 		"q.makeReady(id)", "if !BUG { q.makeReady(id) }"),
 	"an object that left the selection may not come back": planted.In("(*watched).removed",
 		`scope.Labels == "" && scope.Fields == ""`, `BUG || scope.Labels == "" && scope.Fields == ""`),
+	"any own version makes an echo": planted.In("(*echoes).isEcho",
+		"if v.seen &&", "if (BUG || v.seen) &&"),
+	"what the server didn't check makes an echo": planted.In("(*echoes).after",
+		"v.checked &&", "(BUG || v.checked) &&"),
+	"an echo is any change from an own version": planted.In("(*echoes).isEcho",
+		"at = v.version; at == c.to", "at = v.version; BUG || at == c.to"),
+	"additions aren't kept for missing answers": planted.In("(*echoes).skips",
+		"if e.unanswered == 0 {", "if BUG || e.unanswered == 0 {"),
+	"what was kept is forgotten": planted.In("(*echoes).decide",
+		"add = slices", "add = !BUG && slices"),
+	"own versions outlive a restore": planted.In("(*watched).void",
+		"in.tracker.forgetOwn(in.resource)", "if !BUG { in.tracker.forgetOwn(in.resource) }"),
 }
 
 // TestPlantedBugsAreFound checks that the tests find each of mutations.
 func TestPlantedBugsAreFound(t *testing.T) {
 	tests := planted.Build(t, "..", mutations)
-	const model = "TestModel"
-	const all = model + "|TestRules|TestRestore|TestEachEventReleasesItsKeys|TestComesBackBehindSelector"
+	const model = "TestModel|TestEchoModel"
+	const all = model + "|TestRules|TestRestore|TestEachEventReleasesItsKeys|TestComesBackBehindSelector" +
+		"|TestEchoRules|TestEchoBeforeAnswer|TestEchoAfterBound|TestEchoOfRestoredServer"
 	if out, err := tests.Run("", all); err != nil {
 		t.Fatalf("without a bug: %v\n%s", err, out)
 	}
@@ -54,7 +67,7 @@ func TestPlantedBugsAreFound(t *testing.T) {
 			t.Logf("%s: only found by the tests of rules", bug)
 		}
 	}
-	if found < 8 {
+	if found < 12 {
 		t.Errorf("the model finds %d bugs only", found)
 	}
 }

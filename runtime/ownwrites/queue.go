@@ -17,8 +17,12 @@ func NewQueue[T comparable](t *Tracker, c queue.Config[T]) *queue.Queue[T] {
 		panic("ownwrites: the queue has a Config.Gate already")
 	}
 	c.Gate = g.holds
+	if t.skips {
+		c.Skip, c.Finish = g.skips, g.finish
+	}
 	inner := c.Context
 	c.Context = func(ctx context.Context, item T) context.Context {
+		g.begin(item)
 		ctx = &itemContext[T]{Context: ctx, gate: g, item: item}
 		if inner != nil {
 			ctx = inner(ctx, item)
@@ -51,6 +55,50 @@ func (g *gate[T]) holds(item T) bool {
 	return k != nil && g.tracker.holds(&k.record)
 }
 
+// begin is called when a run of an item begins.
+func (g *gate[T]) begin(item T) {
+	if !g.tracker.skips || g.waiting.Load() == 0 {
+		return
+	}
+	g.tracker.mu.Lock()
+	defer g.tracker.mu.Unlock()
+	if k := g.records[item]; k != nil {
+		k.echoes.begin()
+	}
+}
+
+// skips is the queue's Skip.
+func (g *gate[T]) skips(item T, old, changed any) bool {
+	if g.waiting.Load() == 0 {
+		return false
+	}
+	c, ok := changeOf(old, changed)
+	if !ok {
+		return false
+	}
+	g.tracker.mu.Lock()
+	defer g.tracker.mu.Unlock()
+	k := g.records[item]
+	return k != nil && k.echoes.skips(c)
+}
+
+// finish is the queue's Finish.
+func (g *gate[T]) finish(item T) {
+	if g.waiting.Load() == 0 {
+		return
+	}
+	g.tracker.mu.Lock()
+	add := false
+	if k := g.records[item]; k != nil {
+		add = k.echoes.finish()
+		k.forgetIfEmpty()
+	}
+	g.tracker.mu.Unlock()
+	if add {
+		g.queue.Add(item)
+	}
+}
+
 // keyed is the record of an item.
 type keyed[T comparable] struct {
 	record
@@ -60,6 +108,8 @@ type keyed[T comparable] struct {
 
 func (k *keyed[T]) of() *Tracker  { return k.gate.tracker }
 func (k *keyed[T]) release() bool { return k.gate.queue.Release(k.item) }
+
+func (k *keyed[T]) add() { k.gate.queue.Add(k.item) }
 
 func (k *keyed[T]) forget() {
 	if k.gate.records[k.item] == k {
@@ -88,6 +138,9 @@ type run interface {
 	record() *record
 	// loses notes that an answer was lost. It returns true the first time.
 	loses() bool
+	// isOver reports whether the processing has ended, end notes that. Both need the tracker's lock.
+	isOver() bool
+	end()
 }
 
 type runKey struct{}
@@ -98,6 +151,7 @@ type itemContext[T comparable] struct {
 	gate *gate[T]
 	item T
 	lost atomic.Bool
+	over bool
 }
 
 func (c *itemContext[T]) Value(key any) any {
@@ -110,6 +164,9 @@ func (c *itemContext[T]) Value(key any) any {
 func (c *itemContext[T]) of() *Tracker { return c.gate.tracker }
 
 func (c *itemContext[T]) loses() bool { return c.lost.CompareAndSwap(false, true) }
+
+func (c *itemContext[T]) isOver() bool { return c.over }
+func (c *itemContext[T]) end()         { c.over = true }
 
 func (c *itemContext[T]) record() *record {
 	if k := c.gate.records[c.item]; k != nil {

@@ -13,6 +13,7 @@ type record struct {
 	// waits has at most one for each informer.
 	waits    *wait
 	removals *removal
+	echoes   *echoes
 	// open is the number of waits, and of removals that hold.
 	open int32
 	// parked means that the key waits for Release since then.
@@ -25,8 +26,10 @@ func (r *record) links() *links[record] { return &r.among }
 
 // key is an item of a queue.
 type key interface {
-	// release makes the item ready and reports whether it was parked. It is called without the tracker's lock.
+	// release makes the item ready and reports whether it was parked. add adds it. Both are called without the
+	// tracker's lock.
 	release() bool
+	add()
 	// forget removes the record of the item.
 	forget()
 	of() *Tracker
@@ -169,7 +172,7 @@ func (r *record) unpark(ready *released, bound bool) {
 }
 
 func (r *record) forgetIfEmpty() {
-	if r.waits == nil && r.removals == nil && r.open == 0 && !r.parked {
+	if r.waits == nil && r.removals == nil && r.open == 0 && !r.parked && r.echoes.isEmpty() {
 		r.key.forget()
 	}
 }
@@ -184,6 +187,7 @@ func (t *Tracker) handOut(r *record, ready *released) {
 		r.removals.drop()
 	}
 	r.waits, r.open = nil, 0
+	r.forgetOwn() // The key runs before the cache shows them.
 	r.forgetIfEmpty()
 }
 

@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -23,6 +26,8 @@ import (
 type Options struct {
 	// Bound is how long a key waits at most, from the moment when it would be ready. The default is 10 seconds.
 	Bound time.Duration
+	// SkipEchoes skips additions of keys that are only due to their own writes, see the package documentation.
+	SkipEchoes bool
 	// Logger is where the tracker logs what it doesn't wait for. The default is klog's.
 	Logger *klog.Logger
 	// Metrics receives measurements, see also [queue.Metrics.Parked]. Nil turns them off.
@@ -44,6 +49,7 @@ type Metrics struct {
 // methods are safe for concurrent use.
 type Tracker struct {
 	bound   time.Duration
+	skips   bool
 	logger  klog.Logger
 	metrics *Metrics
 	start   time.Time
@@ -52,10 +58,14 @@ type Tracker struct {
 	mu sync.Mutex
 	// informers are those of each resource. Their order is that of Add.
 	informers map[schema.GroupResource][]*watched
-	// parked and absent are the records and removals whose time ends, in this order: the bound is the same for
-	// all.
+	// parked, absent and own are the records, removals and own versions whose time ends, in this order: the
+	// bound is the same for all.
 	parked list[record, *record]
 	absent list[removal, *removal]
+	own    list[ownVersion, *ownVersion]
+	// versions are those of each object. Their number is in counts, by resource.
+	versions map[types.UID]*ownVersion
+	counts   map[schema.GroupResource]*atomic.Int32
 	// timer rings for the first of them, at the time alarm, which is 0 if it isn't set.
 	timer *time.Timer
 	alarm time.Duration
@@ -67,10 +77,13 @@ type Tracker struct {
 func New(o Options) *Tracker {
 	return &Tracker{
 		bound:     cmp.Or(o.Bound, 10*time.Second),
+		skips:     o.SkipEchoes,
 		logger:    ptr.Deref(o.Logger, klog.Background()),
 		metrics:   o.Metrics,
 		start:     time.Now(),
 		informers: map[schema.GroupResource][]*watched{},
+		versions:  map[types.UID]*ownVersion{},
+		counts:    map[schema.GroupResource]*atomic.Int32{},
 		logged:    map[string]bool{},
 	}
 }
@@ -111,7 +124,11 @@ func (t *Tracker) add(i cache.SharedIndexInformer) error {
 			return nil
 		}
 	}
-	w := &watched{tracker: t, cache: observed, name: status.Name, removals: map[string]*removal{}}
+	if t.counts[resource] == nil {
+		t.counts[resource] = new(atomic.Int32)
+	}
+	w := &watched{tracker: t, cache: observed, name: status.Name, resource: resource,
+		last: observed.Version(), own: t.counts[resource], removals: map[string]*removal{}}
 	t.informers[resource] = append(t.informers[resource], w)
 	observed.Observe(w)
 	return nil
@@ -154,6 +171,7 @@ func (t *Tracker) note(r run, w *write) {
 			ignored = append(ignored, in.name, reason)
 		}
 	}
+	t.noteOwn(r, w)
 	t.mu.Unlock()
 	ready.release(t)
 	for ; len(ignored) > 0; ignored = ignored[2:] {
@@ -181,14 +199,20 @@ func (t *Tracker) arm() {
 	if t.alarm != 0 {
 		return
 	}
-	switch r, d := t.parked.first, t.absent.first; {
-	case r == nil && d == nil:
-		return
-	case r == nil || d != nil && d.since < r.since:
-		t.alarm = d.since + t.bound
-	default:
-		t.alarm = r.since + t.bound
+	first := time.Duration(math.MaxInt64)
+	if r := t.parked.first; r != nil {
+		first = r.since
 	}
+	if d := t.absent.first; d != nil {
+		first = min(first, d.since)
+	}
+	if v := t.own.first; v != nil {
+		first = min(first, v.since)
+	}
+	if first == math.MaxInt64 {
+		return
+	}
+	t.alarm = first + t.bound
 	// The timer isn't stopped when the first ends early: it rings, and is set for the next one.
 	if wait := t.alarm - t.now(); t.timer == nil {
 		t.timer = time.AfterFunc(wait, t.ring)
@@ -217,6 +241,9 @@ func (t *Tracker) ring() {
 		}
 		d.drop()
 		d.of.forgetIfEmpty()
+	}
+	for v := t.own.first; v != nil && v.since+t.bound <= now; v = t.own.first {
+		v.drop()
 	}
 	t.alarm = 0
 	t.arm()

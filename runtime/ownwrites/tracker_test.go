@@ -202,11 +202,11 @@ func TestNothingIsLeft(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if waits, _ := r.tracker.Left(); waits > 0 {
+		if waits, _, _ := r.tracker.Left(); waits > 0 {
 			t.Errorf("%d waits are left", waits)
 		}
 		bubble.Advance(11 * time.Second)
-		if waits, removals := r.tracker.Left(); waits+removals > 0 {
+		if waits, removals, _ := r.tracker.Left(); waits+removals > 0 {
 			t.Errorf("%d waits and %d removals are left", waits, removals)
 		}
 	})

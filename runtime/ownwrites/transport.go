@@ -48,13 +48,15 @@ func (r *recording) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !records {
 		return r.next.RoundTrip(req)
 	}
+	r.tracker.sent(run, w)
 	resp, err := r.next.RoundTrip(req)
 	switch {
 	case err != nil, resp.StatusCode >= http.StatusInternalServerError:
 		r.tracker.lost(run)
-	case resp.StatusCode >= 200 && resp.StatusCode < 300:
-		r.tracker.await(run, w, resp)
+	case resp.StatusCode >= 200 && resp.StatusCode < 300 && r.tracker.await(run, w, resp):
+		return resp, err
 	}
+	r.tracker.answered(run, w)
 	return resp, err
 }
 
@@ -67,6 +69,12 @@ type write struct {
 	options metav1.DeleteOptions
 	answer  *answer
 	uid     types.UID
+	// base is the version that the server compared before it wrote, if checked is set. That of a creation is
+	// empty.
+	base    string
+	checked bool
+	// open means that the run has counted the write as unanswered.
+	open bool
 }
 
 // writeOf returns what a request writes. It returns false if that isn't recorded: a dry run, the deletion of
@@ -82,6 +90,8 @@ func (t *Tracker) writeOf(req *http.Request) (w *write, records bool) {
 	w = &write{target: at, method: req.Method, deletes: req.Method == http.MethodDelete && at.subresource == ""}
 	if w.deletes {
 		w.options = deleteOptions(req)
+	} else if t.skips {
+		w.base, w.checked = baseOf(req, &w.target)
 	}
 	return w, !w.deletes || w.name != "" && len(w.options.DryRun) == 0
 }
@@ -92,10 +102,10 @@ func isConnection(subresource string) bool {
 	return slices.Contains([]string{"exec", "attach", "portforward", "proxy"}, first)
 }
 
-// await notes the write when the client has read its answer.
-func (t *Tracker) await(run run, w *write, resp *http.Response) {
+// await notes the write when the client has read its answer. It returns false if there is nothing to read.
+func (t *Tracker) await(run run, w *write, resp *http.Response) bool {
 	if resp.Body == nil || resp.Body == http.NoBody {
-		return // The answer has no version.
+		return false // The answer has no version.
 	}
 	s := scannerFor(resp.Header)
 	if s == nil {
@@ -103,9 +113,10 @@ func (t *Tracker) await(run run, w *write, resp *http.Response) {
 			t.logOnce("unreadable", "Own writes whose answers can't be read are not waited for",
 				"contentType", resp.Header.Get("Content-Type"), "resource", w.GroupResource.String())
 		}
-		return
+		return false
 	}
 	resp.Body = &body{ReadCloser: resp.Body, scanner: s, answered: func(a *answer, err error) {
+		defer t.answered(run, w)
 		if err != nil {
 			t.lost(run)
 			return
@@ -113,6 +124,7 @@ func (t *Tracker) await(run run, w *write, resp *http.Response) {
 		w.complete(a)
 		t.note(run, w)
 	}}
+	return true
 }
 
 // complete adds what the answer says.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -20,6 +21,9 @@ type watched struct {
 	tracker *Tracker
 	cache   observe.Cache
 	name    string
+	// resource is what it lists, own the number of own versions of it.
+	resource schema.GroupResource
+	own      *atomic.Int32
 	// waits is a heap by version.
 	waits []*wait
 	// removals are by key. Those of one key are linked.
@@ -27,7 +31,7 @@ type watched struct {
 	// awaited and removing are the lengths of both, for looks without the lock: a wait is counted before the
 	// cache is asked whether it is over, and the cache changes before it tells the observer.
 	awaited, removing atomic.Int32
-	// last is the version of the cache when it was last looked at while there were waits.
+	// last is the version of the cache when it was last looked at while there were waits or own versions.
 	last string
 	// text and selector are the last label selector, parsed.
 	text     string
@@ -73,9 +77,7 @@ func (in *watched) note(r run, w *write, ready *released) (ignored string) {
 	}
 	record := r.record()
 	record.open++ // It isn't released before all is noted.
-	if len(in.waits) == 0 {
-		in.last = in.cache.Version()
-	}
+	in.watchVersion()
 	if version != "" && !leaves {
 		wait := record.await(in, version)
 		if shows(in.cache.Version(), wait.version) {
@@ -90,6 +92,13 @@ func (in *watched) note(r run, w *write, ready *released) (ignored string) {
 	}
 	record.ended(ready)
 	return ""
+}
+
+// watchVersion begins to look at the version of the cache, unless that has begun.
+func (in *watched) watchVersion() {
+	if len(in.waits) == 0 && in.own.Load() == 0 {
+		in.last = in.cache.Version()
+	}
 }
 
 // removes reports whether a write has removed its object at once: the object may be in the cache until its
@@ -180,7 +189,7 @@ func fieldsMatch(text string, object *metav1.ObjectMeta) bool {
 
 // Reached is a method of [observe.Observer].
 func (in *watched) Reached(version string) {
-	if in.awaited.Load() == 0 {
+	if in.awaited.Load() == 0 && in.own.Load() == 0 {
 		return
 	}
 	in.tracker.mu.Lock()
@@ -209,11 +218,16 @@ func (in *watched) wentBack(version string) bool {
 }
 
 // WantsRemovals is a method of [observe.Observer].
-func (in *watched) WantsRemovals() bool { return in.removing.Load() > 0 }
+func (in *watched) WantsRemovals() bool {
+	return in.removing.Load() > 0 || in.own.Load() > 0 && in.cache.Scope().Part
+}
 
 // Removed is a method of [observe.Observer].
 func (in *watched) Removed(key string, uid types.UID) {
 	in.tracker.mu.Lock()
+	if in.tracker.versions[uid] != nil {
+		in.released(key, uid)
+	}
 	nothing := in.removals[key] == nil
 	in.tracker.mu.Unlock()
 	if nothing {
@@ -259,7 +273,7 @@ func (in *watched) Replaced() {
 // Voided is a method of [observe.Observer].
 func (in *watched) Voided() { in.locked(in.void) }
 
-// void ends all waits for the cache.
+// void ends all waits for the cache, and forgets the own versions of its resource.
 func (in *watched) void(ready *released) {
 	for len(in.waits) > 0 {
 		in.waits[len(in.waits)-1].end(ready)
@@ -271,6 +285,7 @@ func (in *watched) void(ready *released) {
 			d.end(ready)
 		}
 	}
+	in.tracker.forgetOwn(in.resource)
 }
 
 // locked calls do with the tracker's lock, and releases keys afterwards.

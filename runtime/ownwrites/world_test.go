@@ -168,6 +168,9 @@ type api struct {
 	mu     sync.Mutex
 	// edits change each answer, in this order. Those that are nil are left out.
 	edits []edit
+	// wrote, if not nil, is called after each write by HTTP, with its By header, the versions of the object
+	// afterwards and before, both objects, and whether the server has compared the version.
+	wrote func(by, version, base string, before, after *corev1.ConfigMap, checked bool)
 }
 
 // edit changes an answer, which is in JSON before the first edit.
@@ -203,7 +206,21 @@ func (a *api) serve(req *http.Request) *http.Response {
 		found.APIVersion, found.Kind, found.ResourceVersion = "v1", "ConfigMap", a.server.Version()+"0"
 		return answer(http.StatusOK, found)
 	}
+	wrote := func(version string, before, after *corev1.ConfigMap, checked bool) {
+		if a.wrote != nil {
+			base := ""
+			if before != nil {
+				base = before.ResourceVersion
+			}
+			a.wrote(req.Header.Get("By"), version, base, before, after, checked)
+		}
+	}
 	switch {
+	case req.Method == http.MethodPatch: // Nobody reads patches here.
+		obj, _ := a.server.Find(namespace, steps[2])
+		obj.ResourceVersion = a.server.Update(obj)
+		obj.APIVersion, obj.Kind = "v1", "ConfigMap"
+		return answer(http.StatusOK, obj)
 	case req.Method == http.MethodPost || req.Method == http.MethodPut:
 		obj := &corev1.ConfigMap{}
 		if err := json.Unmarshal(text, obj); err != nil {
@@ -211,16 +228,21 @@ func (a *api) serve(req *http.Request) *http.Response {
 		}
 		obj.Namespace = namespace
 		found, exists := a.server.Find(namespace, obj.Name)
+		checked := obj.ResourceVersion != ""
 		switch {
 		case exists == (req.Method == http.MethodPost),
-			exists && obj.ResourceVersion != "" && obj.ResourceVersion != found.ResourceVersion:
+			exists && checked && obj.ResourceVersion != found.ResourceVersion:
 			return status(http.StatusConflict, failure)
+		case exists && obj.Annotations["unchanged"] != "":
+			obj = found
 		case exists:
 			obj.ResourceVersion, obj.UID = a.server.Update(obj), found.UID
+			wrote(obj.ResourceVersion, found, obj, checked)
 		default:
 			obj.ResourceVersion = a.server.Create(obj)
 			created, _ := a.server.Find(namespace, obj.Name)
 			obj.UID = created.UID
+			wrote(obj.ResourceVersion, nil, obj, true)
 		}
 		obj.APIVersion, obj.Kind = "v1", "ConfigMap"
 		return answer(http.StatusOK, obj)
@@ -236,7 +258,7 @@ func (a *api) serve(req *http.Request) *http.Response {
 	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != found.UID {
 		return status(http.StatusConflict, failure)
 	}
-	a.server.Delete(namespace, steps[2])
+	wrote(a.server.Delete(namespace, steps[2]), found, nil, false)
 	success.Details = &metav1.StatusDetails{Name: steps[2], UID: found.UID}
 	return status(http.StatusOK, success)
 }

@@ -34,6 +34,8 @@ type Queue[T comparable] struct {
 	merge      bool
 	priorityOf func(T) int
 	contextOf  func(context.Context, T) context.Context
+	skip       func(item T, old, changed any) bool
+	finish     func(item T)
 	// ranks is nil unless the queue has priorities.
 	ranks   *ranks
 	limiter workqueue.TypedRateLimiter[T]
@@ -48,6 +50,8 @@ func New[T comparable](c Config[T]) *Queue[T] {
 		merge:      c.MergeDelayed,
 		priorityOf: c.Priority,
 		contextOf:  c.Context,
+		skip:       c.Skip,
+		finish:     c.Finish,
 		gate:       newGate(c.Gate),
 		limiter:    c.Limiter,
 	}
@@ -166,6 +170,9 @@ func (q *Queue[T]) GetBatch(ctx context.Context, n int) ([]T, error) {
 // Done ends the processing of an item from Get. An item that was added meanwhile becomes ready. Done
 // of an item that isn't in process does nothing.
 func (q *Queue[T]) Done(item T) {
+	if q.finish != nil {
+		q.finish(item)
+	}
 	q.mu.Lock()
 	defer q.unlock()
 	id := q.table.find(item)

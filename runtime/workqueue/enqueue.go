@@ -1,0 +1,73 @@
+package workqueue
+
+import (
+	"context"
+	"fmt"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// Enqueue returns a handler that adds keys to a queue. It calls keys with the object before and after each
+// change: old is the zero value for a new object, changed for a deleted one, whose last known state is old.
+// If the queue was made by ownwrites.NewQueue with a tracker that has SkipEchoes, keys are not added for
+// echoes, see package ownwrites; additions because of the initial list, resyncs and deletions are never
+// skipped. Objects of another type than O are reported to utilruntime.
+func Enqueue[T comparable, O any](
+	q *queue.Queue[T], keys func(old, changed O) []T,
+) cache.ResourceEventHandler {
+	return enqueuer[T, O]{q, keys}
+}
+
+type enqueuer[T comparable, O any] struct {
+	queue *queue.Queue[T]
+	keys  func(old, changed O) []T
+}
+
+func (e enqueuer[T, O]) OnAdd(obj any, isInInitialList bool) {
+	var none O
+	if changed, ok := objectAs[O](obj); ok {
+		for _, key := range e.keys(none, changed) {
+			if isInInitialList {
+				e.queue.Add(key)
+			} else {
+				e.queue.AddChanged(key, nil, obj)
+			}
+		}
+	}
+}
+
+func (e enqueuer[T, O]) OnUpdate(oldObj, obj any) {
+	old, ok := objectAs[O](oldObj)
+	if !ok {
+		return
+	}
+	if changed, ok := objectAs[O](obj); ok {
+		for _, key := range e.keys(old, changed) {
+			e.queue.AddChanged(key, oldObj, obj)
+		}
+	}
+}
+
+func (e enqueuer[T, O]) OnDelete(obj any) {
+	var none O
+	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj = gone.Obj
+	}
+	if old, ok := objectAs[O](obj); ok {
+		for _, key := range e.keys(old, none) {
+			e.queue.Add(key)
+		}
+	}
+}
+
+func objectAs[O any](obj any) (O, bool) {
+	o, ok := obj.(O)
+	if !ok {
+		utilruntime.HandleErrorWithContext(context.Background(), fmt.Errorf("got %T, want %T", obj, o),
+			"A notification has an object of another type, so no key is added")
+	}
+	return o, ok
+}
