@@ -26,13 +26,14 @@ type fixed struct {
 	uids    map[string]types.UID
 }
 
-func (*fixed) Observe(observe.Observer)           {}
-func (f *fixed) Version() string                  { return f.version }
-func (*fixed) Running() bool                      { return true }
-func (*fixed) Key(namespace, name string) string  { return namespace + "/" + name }
-func (f *fixed) UID(key string) (types.UID, bool) { uid, ok := f.uids[key]; return uid, ok }
-func (*fixed) Scope() observe.Scope               { return observe.Scope{} }
-func (*fixed) Selects(metav1.Object) bool         { return true }
+func (*fixed) Observe(observe.Observer)              {}
+func (f *fixed) Version() string                     { return f.version }
+func (*fixed) Resource() schema.GroupVersionResource { return pods.WithVersion("v1") }
+func (*fixed) Running() bool                         { return true }
+func (*fixed) Key(namespace, name string) string     { return namespace + "/" + name }
+func (f *fixed) UID(key string) (types.UID, bool)    { uid, ok := f.uids[key]; return uid, ok }
+func (*fixed) Scope() observe.Scope                  { return observe.Scope{} }
+func (*fixed) Selects(metav1.Object) bool            { return true }
 
 var pods = schema.GroupResource{Resource: "pods"}
 

@@ -222,7 +222,8 @@ func (t *Tracker) noteOwn(r run, w *write) {
 		resource: w.GroupResource, since: t.now(), next: e.own, same: t.versions[w.uid],
 	}
 	e.own, t.versions[w.uid] = v, v
-	t.counts[w.GroupResource].Add(1)
+	t.counts[w.GroupResource]++
+	t.owned.Add(1)
 	t.own.push(v)
 	t.arm()
 }
@@ -231,7 +232,10 @@ func (t *Tracker) noteOwn(r run, w *write) {
 func (v *ownVersion) drop() {
 	t := v.of.key.of()
 	t.own.remove(v)
-	t.counts[v.resource].Add(-1)
+	t.owned.Add(-1)
+	if t.counts[v.resource]--; t.counts[v.resource] == 0 {
+		delete(t.counts, v.resource)
+	}
 	at := &v.of.echoes.own
 	for *at != v {
 		at = &(*at).next

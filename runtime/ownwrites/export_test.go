@@ -15,3 +15,14 @@ func (t *Tracker) Left() (waits, removals, versions int) {
 	}
 	return waits, removals, versions
 }
+
+// Informers returns how many informers there are.
+func (t *Tracker) Informers() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := len(t.unresolved)
+	for _, informers := range t.informers {
+		n += len(informers)
+	}
+	return n
+}

@@ -2,7 +2,6 @@ package ownwrites
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -58,14 +57,18 @@ type Tracker struct {
 	mu sync.Mutex
 	// informers are those of each resource. Their order is that of Add.
 	informers map[schema.GroupResource][]*watched
+	// unresolved are those whose resource isn't known yet.
+	unresolved []*watched
 	// parked, absent and own are the records, removals and own versions whose time ends, in this order: the
 	// bound is the same for all.
 	parked list[record, *record]
 	absent list[removal, *removal]
 	own    list[ownVersion, *ownVersion]
-	// versions are those of each object. Their number is in counts, by resource.
+	// versions are the own ones of each object, counts their number for each resource.
 	versions map[types.UID]*ownVersion
-	counts   map[schema.GroupResource]*atomic.Int32
+	counts   map[schema.GroupResource]int
+	// owned is the number of all own versions, for a look without the lock.
+	owned atomic.Int32
 	// timer rings for the first of them, at the time alarm, which is 0 if it isn't set.
 	timer *time.Timer
 	alarm time.Duration
@@ -83,16 +86,18 @@ func New(o Options) *Tracker {
 		start:     time.Now(),
 		informers: map[schema.GroupResource][]*watched{},
 		versions:  map[types.UID]*ownVersion{},
-		counts:    map[schema.GroupResource]*atomic.Int32{},
+		counts:    map[schema.GroupResource]int{},
 		logged:    map[string]bool{},
 	}
 }
 
-var errNoResource = errors.New("nobody knows which resource it lists")
-
 // Add names informers that read from the tracker's API server. Keys wait until these informers show their
-// writes. It returns an error if an informer isn't one of this module, or if its resource is unknown, see
-// [informer.Status]. Informers that were added before are ignored.
+// writes. It returns an error if an informer isn't one of this module. Informers that were added before are
+// ignored.
+//
+// The resource of an informer that was made of a lister-watcher is known when a client has sent its first
+// request. If it is still unknown when the informer has listed, as with a fake, nothing is waited for, and
+// that is logged once.
 func (t *Tracker) Add(informers ...cache.SharedIndexInformer) error {
 	for _, i := range informers {
 		if err := t.add(i); err != nil {
@@ -106,37 +111,65 @@ func (t *Tracker) Add(informers ...cache.SharedIndexInformer) error {
 func (t *Tracker) add(i cache.SharedIndexInformer) error {
 	status, ok := informer.StatusOf(i)
 	observed, observable := unwrap.As[observe.Cache](i)
-	switch {
-	case !ok || !observable:
+	if !ok || !observable {
 		return informer.ErrUnsupportedInformer
-	case status.Resource.Empty():
-		return errNoResource
 	}
-	resource := status.Resource.GroupResource()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.informers[resource] = slices.DeleteFunc(t.informers[resource], func(known *watched) bool {
-		stopped, ok := known.cache.(interface{ IsStopped() bool })
-		return ok && stopped.IsStopped()
-	})
-	for _, known := range t.informers[resource] {
-		if known.cache == observed {
-			return nil
-		}
+	t.resolve()
+	known := t.unresolved
+	resource := observed.Resource().GroupResource()
+	if !resource.Empty() {
+		t.informers[resource] = slices.DeleteFunc(t.informers[resource], (*watched).isStopped)
+		known = t.informers[resource]
 	}
-	if t.counts[resource] == nil {
-		t.counts[resource] = new(atomic.Int32)
+	if slices.ContainsFunc(known, func(in *watched) bool { return in.cache == observed }) {
+		return nil
 	}
 	w := &watched{tracker: t, cache: observed, name: status.Name, resource: resource,
-		last: observed.Version(), own: t.counts[resource], removals: map[string]*removal{}}
-	t.informers[resource] = append(t.informers[resource], w)
+		last: observed.Version(), removals: map[string]*removal{}}
+	if resource.Empty() {
+		w.unresolved.Store(true)
+		t.unresolved = append(t.unresolved, w)
+	} else {
+		t.informers[resource] = append(t.informers[resource], w)
+	}
 	observed.Observe(w)
 	return nil
+}
+
+// resolve moves the informers whose resource is known by now to those of that resource. The caller holds mu.
+func (t *Tracker) resolve() {
+	t.unresolved = slices.DeleteFunc(t.unresolved, func(in *watched) bool {
+		resource := in.cache.Resource().GroupResource()
+		if resource.Empty() {
+			return in.isStopped()
+		}
+		in.unresolved.Store(false)
+		in.resource = resource
+		t.informers[resource] = append(t.informers[resource], in)
+		return true
+	})
+}
+
+// resolveListed is called when an informer whose resource isn't known has listed.
+func (t *Tracker) resolveListed(in *watched) {
+	t.mu.Lock()
+	t.resolve()
+	unknown := in.unresolved.Swap(false)
+	if unknown {
+		t.unresolved = slices.DeleteFunc(t.unresolved, func(other *watched) bool { return other == in })
+	}
+	t.mu.Unlock()
+	if unknown {
+		t.logIgnored(in.name, "nobody knows which resource it lists")
+	}
 }
 
 func (t *Tracker) hasInformers(resource schema.GroupResource) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.resolve()
 	return len(t.informers[resource]) > 0
 }
 
@@ -175,9 +208,13 @@ func (t *Tracker) note(r run, w *write) {
 	t.mu.Unlock()
 	ready.release(t)
 	for ; len(ignored) > 0; ignored = ignored[2:] {
-		t.logOnce(ignored[0]+ignored[1], "Own writes are not waited for",
-			"informer", ignored[0], "reason", ignored[1])
+		t.logIgnored(ignored[0], ignored[1])
 	}
+}
+
+// logIgnored logs, once, why writes aren't waited for in an informer.
+func (t *Tracker) logIgnored(informer, reason string) {
+	t.logOnce(informer+reason, "Own writes are not waited for", "informer", informer, "reason", reason)
 }
 
 // holds reports whether a record holds back its key, which is about to be ready.

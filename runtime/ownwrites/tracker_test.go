@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
@@ -293,10 +292,6 @@ func TestAddRefuses(t *testing.T) {
 	}
 	if err := tracker.Add(nil); err == nil {
 		t.Error("nil is accepted")
-	}
-	unknown := newInformer(newServer(), func(o *gen.Options) { o.Resource = schema.GroupVersionResource{} })
-	if err := tracker.Add(unknown); err == nil || !strings.Contains(err.Error(), "which resource") {
-		t.Errorf("an informer without a resource: %v", err)
 	}
 	known := newInformer(newServer())
 	if err := tracker.Add(known, known); err != nil {

@@ -35,6 +35,10 @@ func (r *recording) WrappedRoundTripper() http.RoundTripper { return r.next }
 // CloseIdleConnections closes those of the next transport.
 func (r *recording) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(r.next) }
 
+// RecordsFor reports whether the transport is that of a tracker. Whoever is given a client checks by it that
+// the client's writes are recorded.
+func (r *recording) RecordsFor(t *Tracker) bool { return r.tracker == t }
+
 func (r *recording) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch req.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, "":

@@ -21,9 +21,8 @@ type watched struct {
 	tracker *Tracker
 	cache   observe.Cache
 	name    string
-	// resource is what it lists, own the number of own versions of it.
+	// resource is what it lists, once that is known. It is guarded by the tracker's lock.
 	resource schema.GroupResource
-	own      *atomic.Int32
 	// waits is a heap by version.
 	waits []*wait
 	// removals are by key. Those of one key are linked.
@@ -31,6 +30,8 @@ type watched struct {
 	// awaited and removing are the lengths of both, for looks without the lock: a wait is counted before the
 	// cache is asked whether it is over, and the cache changes before it tells the observer.
 	awaited, removing atomic.Int32
+	// unresolved is set as long as the informer is one of the tracker's unresolved ones.
+	unresolved atomic.Bool
 	// last is the version of the cache when it was last looked at while there were waits or own versions.
 	last string
 	// text and selector are the last label selector, parsed.
@@ -96,7 +97,7 @@ func (in *watched) note(r run, w *write, ready *released) (ignored string) {
 
 // watchVersion begins to look at the version of the cache, unless that has begun.
 func (in *watched) watchVersion() {
-	if len(in.waits) == 0 && in.own.Load() == 0 {
+	if len(in.waits) == 0 && in.tracker.counts[in.resource] == 0 {
 		in.last = in.cache.Version()
 	}
 }
@@ -189,7 +190,10 @@ func fieldsMatch(text string, object *metav1.ObjectMeta) bool {
 
 // Reached is a method of [observe.Observer].
 func (in *watched) Reached(version string) {
-	if in.awaited.Load() == 0 && in.own.Load() == 0 {
+	if version != "" && in.unresolved.Load() {
+		in.tracker.resolveListed(in)
+	}
+	if in.awaited.Load() == 0 && in.tracker.owned.Load() == 0 {
 		return
 	}
 	in.tracker.mu.Lock()
@@ -219,7 +223,7 @@ func (in *watched) wentBack(version string) bool {
 
 // WantsRemovals is a method of [observe.Observer].
 func (in *watched) WantsRemovals() bool {
-	return in.removing.Load() > 0 || in.own.Load() > 0 && in.cache.Scope().Part
+	return in.removing.Load() > 0 || in.tracker.owned.Load() > 0 && in.cache.Scope().Part
 }
 
 // Removed is a method of [observe.Observer].
@@ -271,7 +275,33 @@ func (in *watched) Replaced() {
 }
 
 // Voided is a method of [observe.Observer].
-func (in *watched) Voided() { in.locked(in.void) }
+func (in *watched) Voided() {
+	in.locked(func(ready *released) {
+		in.void(ready)
+		if in.isStopped() {
+			in.cache = stopped{in.cache.Scope()}
+		}
+	})
+}
+
+// stopped stands for the cache of an informer that has stopped, so that its objects are freed.
+type stopped struct{ scope observe.Scope }
+
+func (s stopped) Observe(observe.Observer)              {}
+func (s stopped) Version() string                       { return "" }
+func (s stopped) Resource() schema.GroupVersionResource { return schema.GroupVersionResource{} }
+func (s stopped) Running() bool                         { return false }
+func (s stopped) IsStopped() bool                       { return true }
+func (s stopped) Key(namespace, name string) string     { return namespace + "/" + name }
+func (s stopped) UID(string) (types.UID, bool)          { return "", false }
+func (s stopped) Scope() observe.Scope                  { return s.scope }
+func (s stopped) Selects(metav1.Object) bool            { return true }
+
+// isStopped reports whether the informer has stopped. It then never runs again.
+func (in *watched) isStopped() bool {
+	c, ok := in.cache.(interface{ IsStopped() bool })
+	return ok && c.IsStopped()
+}
 
 // void ends all waits for the cache, and forgets the own versions of its resource.
 func (in *watched) void(ready *released) {

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -79,6 +80,8 @@ func (s *shared[K]) Observe(o observe.Observer) {
 }
 
 func (s *shared[K]) Version() string { return s.core.store.ResourceVersion() }
+
+func (s *shared[K]) Resource() schema.GroupVersionResource { return s.core.resource() }
 
 func (s *shared[K]) Running() bool {
 	s.core.mu.Lock()

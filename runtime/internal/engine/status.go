@@ -11,18 +11,13 @@ import (
 func (i *engine[K]) Status() informer.Status {
 	i.mu.Lock()
 	r, queue := i.reader, i.queue
-	stopped, resource := i.stopped, i.config.Resource
+	stopped := i.stopped
 	i.mu.Unlock()
-	if source, ok := i.config.Source.(interface {
-		Resource() schema.GroupVersionResource
-	}); ok && resource.Empty() {
-		resource = source.Resource()
-	}
 
 	s := informer.Status{
 		Name:            i.config.Name,
 		Type:            i.config.TypeName,
-		Resource:        resource,
+		Resource:        i.resource(),
 		Namespace:       i.config.Namespace,
 		State:           informer.Idle,
 		Synced:          i.HasSynced(),
@@ -49,4 +44,17 @@ func (i *engine[K]) Status() informer.Status {
 		})
 	}
 	return s
+}
+
+// resource returns what the informer was told that it lists, or what it has requested.
+func (i *engine[K]) resource() schema.GroupVersionResource {
+	i.mu.Lock()
+	resource := i.config.Resource
+	i.mu.Unlock()
+	if source, ok := i.config.Source.(interface {
+		Resource() schema.GroupVersionResource
+	}); ok && resource.Empty() {
+		resource = source.Resource()
+	}
+	return resource
 }

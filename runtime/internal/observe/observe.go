@@ -4,6 +4,7 @@ package observe
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -30,6 +31,8 @@ type Cache interface {
 	Observe(Observer)
 	// Version is the version of the cache, "" before the first list.
 	Version() string
+	// Resource is what the informer lists. It is empty as long as that isn't known.
+	Resource() schema.GroupVersionResource
 	// Running reports whether the informer has started and not stopped.
 	Running() bool
 	// Key returns the key of the object of a name, and UID the UID of the object with a key. The UID is "" if
