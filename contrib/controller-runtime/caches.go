@@ -23,6 +23,7 @@ import (
 	kwcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/ownwrites"
 )
 
 // Options configure [NewCaches]. The zero value is valid: it reads lists and watches as streams and
@@ -35,6 +36,14 @@ type Options struct {
 	// after the first informer has started is logged: controllers request theirs when the manager starts. A
 	// transform, and what else ByObject of the cache's options has, is set there.
 	informer.Options
+	// OwnWrites is a tracker that gets the informers of all caches, for function OwnWrites. It belongs to one
+	// API server, and then so do the Caches. The manager's clients must write through its transport:
+	//
+	//	tracker := ownwrites.New(ownwrites.Options{})
+	//	config.Wrap(tracker.Transport)
+	//	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
+	//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: caches.NewCache})
+	OwnWrites *ownwrites.Tracker
 }
 
 // Caches makes caches on the informers of kubewright, and reports how they are doing. Its
@@ -45,6 +54,7 @@ type Caches struct {
 
 	informers informers
 	overrides overrides
+	tracking  tracking
 }
 
 // NewCaches returns a Caches. One serves any number of managers and clusters:
@@ -62,7 +72,8 @@ func NewCaches(options Options) *Caches {
 // watches as streams. They have client-go's metrics of informers in controller-runtime's registry,
 // named after the server's host and the form of the objects. If opts has a NewInformer, the cache
 // is made with opts unchanged. The HTTP client is copied, so other clients of the program don't
-// change.
+// change. With Options.OwnWrites, NewCache returns an error if opts has a NewInformer, or if writes
+// of that HTTP client don't pass the tracker's transport.
 func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache, error) {
 	newCache := c.options.NewCache
 	if newCache == nil {
@@ -71,12 +82,26 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if err := c.options.Validate(); err != nil {
 		return nil, fmt.Errorf("kwctrl: %w", err)
 	}
+	tracker := c.options.OwnWrites
 	if opts.NewInformer != nil {
+		if tracker != nil {
+			return nil, errors.New("kwctrl: Options.OwnWrites needs caches without a NewInformer")
+		}
 		return newCache(config, opts)
 	}
 	httpClient, err := streaming(config, opts.HTTPClient)
 	if err != nil {
 		return nil, err
+	}
+	if tracker != nil {
+		if !isTracked(httpClient.Transport, tracker) {
+			return nil, errors.New("kwctrl: Options.OwnWrites wouldn't see the writes of the manager's clients: " +
+				"call config.Wrap(tracker.Transport) before the manager is made, after wrappers of your own and " +
+				"before config.Wrap(sharding.FencingTransport)")
+		}
+		if err := c.tracking.check(config.Host); err != nil {
+			return nil, err
+		}
 	}
 	opts.HTTPClient = httpClient
 	scheme := opts.Scheme
@@ -110,6 +135,7 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		made := &identified{
 			SharedIndexInformer: i, all: &c.informers, overrides: &c.overrides,
 			cacheStarted: cacheStarted, names: names, form: formOf(obj), gvr: gvr,
+			tracker: tracker,
 		}
 		c.informers.add(made)
 		return made

@@ -10,7 +10,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/ownwrites"
 )
 
 // identified is an informer that has an identity, and so metrics, while it runs.
@@ -23,6 +26,8 @@ type identified struct {
 	names        *names
 	form         string
 	gvr          schema.GroupVersionResource
+	// tracker gets the informer when that runs, because it would keep one that never runs. It may be nil.
+	tracker *ownwrites.Tracker
 }
 
 // Untyped returns the informer inside, for the functions of package informer.
@@ -44,6 +49,11 @@ func (i *identified) run(ctx context.Context, run func()) {
 		SetIdentity(func() toolscache.InformerNameAndResource)
 	}).SetIdentity(func() toolscache.InformerNameAndResource { return id })
 	defer i.overrides.logLater(ctx)()
+	if i.tracker != nil {
+		if err := i.tracker.Add(i); err != nil {
+			utilruntime.HandleErrorWithContext(ctx, err, "Own writes are not waited for")
+		}
+	}
 	i.all.run(i, run)
 }
 

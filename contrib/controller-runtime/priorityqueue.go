@@ -67,7 +67,7 @@ func NewPriorityQueue[T comparable](name string, config queue.Config[T]) priorit
 	}
 	config.Ageing = cmp.Or(config.Ageing, -1)
 	config.MergeDelayed = true
-	return &priorityQueue[T]{Queue: queue.New(config), limiter: config.Limiter}
+	return &priorityQueue[T]{Queue: queue.New(config), config: config}
 }
 
 // provider looks up controller-runtime's metrics in its registry when the first queue needs them.
@@ -76,7 +76,7 @@ var provider = kwprometheus.NewProvider(metrics.Registry)
 // priorityQueue is a Queue behind controller-runtime's interface.
 type priorityQueue[T comparable] struct {
 	*queue.Queue[T]
-	limiter workqueue.TypedRateLimiter[T]
+	config queue.Config[T]
 	// down is set before Queue is shut down, because that goes on to hand out ready items.
 	down atomic.Bool
 }
@@ -85,7 +85,7 @@ func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
 	for _, item := range items {
 		delay := o.After
 		if o.RateLimited {
-			if limited := q.limiter.When(item); delay == 0 || limited < delay {
+			if limited := q.config.Limiter.When(item); delay == 0 || limited < delay {
 				delay = limited
 			}
 		}
@@ -98,7 +98,7 @@ func (q *priorityQueue[T]) AddAfter(item T, delay time.Duration) {
 }
 
 func (q *priorityQueue[T]) AddRateLimited(item T) {
-	q.AddAfter(item, q.limiter.When(item))
+	q.AddAfter(item, q.config.Limiter.When(item))
 }
 
 func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {

@@ -16,8 +16,9 @@ var onlyIfUsed = map[string][]string{
 		"runtime/client/...", "runtime/cache/...", "runtime/workqueue/...", "runtime/internal/engine",
 		"informers/...", "contrib/prometheus", "contrib/controller-runtime", "examples/generated/...",
 	},
+	// The options of contrib/controller-runtime have its tracker.
 	"runtime/ownwrites": {
-		"runtime/...", "informers/...", "sharding/...", "contrib/...", "examples/generated/...",
+		"runtime/...", "informers/...", "sharding/...", "contrib/prometheus", "examples/generated/...",
 	},
 	"sharding": {
 		"runtime/...", "informers/...", "contrib/prometheus", "contrib/controller-runtime",

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/controller-runtime/internal/configmaps"
 	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
@@ -25,7 +26,7 @@ import (
 // Two managers share the objects of two towns. Each reconciles those of the town that the test gives it. In
 // production, the members elect one that gives each its part.
 func Example() {
-	server := newMapServer()
+	server := configmaps.New()
 	for _, town := range []string{"oslo", "rome"} {
 		server.Create(bread(town, "rye"))
 	}
@@ -150,7 +151,7 @@ func TestShardReferences(t *testing.T) {
 		b.join("second")
 		b.check("at first")
 		_, other := b.owner("town-0")
-		b.maps.change("town-0", "bread-0", func(recipe *corev1.ConfigMap) { recipe.Data["flour"] = "rye" })
+		b.maps.Change("town-0", "bread-0", func(recipe *corev1.ConfigMap) { recipe.Data["flour"] = "rye" })
 		b.settle()
 		own := -1
 		for i := range 40 {
@@ -172,11 +173,11 @@ func TestShardReferences(t *testing.T) {
 			_, err = recipeReader{r.GetClient(), r.GetAPIReader()}.Reconcile(ctx, request)
 			return err
 		})
-		b.maps.change(key.Namespace, key.Name, func(order *corev1.ConfigMap) {
+		b.maps.Change(key.Namespace, key.Name, func(order *corev1.ConfigMap) {
 			order.Data["recipeNamespace"], order.Data["recipe"] = "town-0", "bread-0"
 		})
 		b.settle()
-		if order, _ := b.maps.get(key.Namespace, key.Name); order.Data["flour"] != "rye" {
+		if order, _ := b.maps.Get(key.Namespace, key.Name); order.Data["flour"] != "rye" {
 			t.Errorf("the order has %v", order.Data)
 		}
 	})

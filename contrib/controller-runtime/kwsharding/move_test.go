@@ -44,10 +44,10 @@ func TestShardMoves(t *testing.T) {
 		b.want("town-1", "bread-1", "rye")
 		b.settle()
 		after, _ := b.doneBy(first)
-		if object, _ := b.maps.get("town-0", "bread-0"); object.Data["baked"] != "rye" || after == before {
+		if object, _ := b.maps.Get("town-0", "bread-0"); object.Data["baked"] != "rye" || after == before {
 			t.Errorf("the first manager doesn't reconcile what it has taken over: %v", object.Data)
 		}
-		if object, _ := b.maps.get("town-1", "bread-1"); object.Data["baked"] == "rye" {
+		if object, _ := b.maps.Get("town-1", "bread-1"); object.Data["baked"] == "rye" {
 			t.Error("an object of the second manager is reconciled while that is cut off")
 		}
 

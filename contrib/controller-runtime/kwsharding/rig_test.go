@@ -26,8 +26,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/controller-runtime/internal/configmaps"
 	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/ownwrites"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
@@ -35,11 +37,13 @@ import (
 // bakery is a group of replicas that share config maps. Reconciling one copies its "wanted" to "baked".
 type bakery[T kwsharding.Request] struct {
 	t      *testing.T
-	maps   *mapServer
+	maps   *configmaps.Server
 	leases *leases
 	// group is that of the replicas if ranges move only when the test moves them, else nil. With it, leases
 	// isn't used.
 	group *shardingtest.Group
+	// ownWrites says whether the controllers wait for their own writes.
+	ownWrites bool
 
 	mu       sync.Mutex
 	replicas []*replica[T]
@@ -65,7 +69,7 @@ type replica[T kwsharding.Request] struct {
 func inBakery[T kwsharding.Request](t *testing.T, test func(*testing.T, *bakery[T])) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bakery[T]{
-			t: t, maps: newMapServer(), leases: newLeases(),
+			t: t, maps: configmaps.New(), leases: newLeases(),
 			running: map[string]*replica[T]{}, done: map[*replica[T]]map[string]int{},
 		}
 		b.maps.Sharding(true, true)
@@ -94,7 +98,7 @@ func bread(namespace, name string) *corev1.ConfigMap {
 
 // want sets "wanted" of an object.
 func (b *bakery[T]) want(namespace, name, what string) {
-	b.maps.change(namespace, name, func(object *corev1.ConfigMap) { object.Data["wanted"] = what })
+	b.maps.Change(namespace, name, func(object *corev1.ConfigMap) { object.Data["wanted"] = what })
 }
 
 // managerOptions are those of managers of a test.
@@ -102,9 +106,7 @@ func managerOptions() manager.Options {
 	return manager.Options{
 		NewCache: kwctrl.NewCaches(kwctrl.Options{}).NewCache,
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
-			mapper := meta.NewDefaultRESTMapper(nil)
-			mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
-			return mapper, nil
+			return configmaps.Mapper(), nil
 		},
 		Metrics:    server.Options{BindAddress: "0"},
 		Logger:     logr.Discard(),
@@ -116,8 +118,15 @@ func managerOptions() manager.Options {
 func (b *bakery[T]) join(name string) *replica[T] {
 	b.t.Helper()
 	config := &rest.Config{Host: "http://bakery", QPS: -1, Transport: b.maps}
+	managers := managerOptions()
+	tracker := ownwrites.New(ownwrites.Options{})
+	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
+	if b.ownWrites {
+		config.Wrap(tracker.Transport)
+		managers.NewCache = caches.NewCache
+	}
 	config.Wrap(sharding.FencingTransport)
-	mgr, err := manager.New(config, managerOptions())
+	mgr, err := manager.New(config, managers)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -134,13 +143,18 @@ func (b *bakery[T]) join(name string) *replica[T] {
 		r.queue = q
 		return nil
 	})
-	// Handlers of the two types of requests have different types.
-	var complete error
-	reconciler := reconcile.TypedFunc[T](func(ctx context.Context, request T) (reconcile.Result, error) {
-		return reconcile.Result{}, b.reconcile(ctx, r, request)
-	})
+	var reconciler reconcile.TypedReconciler[T] = reconcile.TypedFunc[T](
+		func(ctx context.Context, request T) (reconcile.Result, error) {
+			return reconcile.Result{}, b.reconcile(ctx, r, request)
+		})
 	options := controller.TypedOptions[T]{MaxConcurrentReconciles: 4}
-	switch shards := any(shards).(type) {
+	if b.ownWrites {
+		if reconciler, options, err = kwctrl.OwnWrites(caches, reconciler, options); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	var complete error
+	switch shards := any(shards).(type) { // Handlers of the two types of requests have different types.
 	case *kwsharding.Shards[reconcile.Request]:
 		b := builder.ControllerManagedBy(mgr).Named(name).For(&corev1.ConfigMap{}).
 			WatchesRawSource(any(queue).(source.Source))

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/kubewright/kubewright/contrib/controller-runtime/internal/configmaps"
 	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/shard"
@@ -103,10 +104,10 @@ func TestShardRecreated(t *testing.T) {
 		b.check("at first")
 		moved := 0
 		for range 10 {
-			old, _ := b.maps.get("town-0", "bread-0")
+			old, _ := b.maps.Get("town-0", "bread-0")
 			b.maps.Delete(old.Namespace, old.Name)
 			b.maps.Create(bread(old.Namespace, old.Name))
-			created, _ := b.maps.get("town-0", "bread-0")
+			created, _ := b.maps.Get("town-0", "bread-0")
 			owner, _ := b.owner(string(created.UID))
 			if before, _ := b.owner(string(old.UID)); before != owner {
 				moved++
@@ -303,7 +304,7 @@ func TestShardStops(t *testing.T) {
 		before, _ := b.doneBy(other)
 		close(goOn)
 		bubble.Advance(takeOver)
-		if object, _ := b.maps.get("town-0", "bread-0"); object.Data["baked"] != "bun" {
+		if object, _ := b.maps.Get("town-0", "bread-0"); object.Data["baked"] != "bun" {
 			t.Errorf("the last write of the reconcile is %q", object.Data["baked"])
 		}
 		if after, _ := b.doneBy(other); after == before {
@@ -343,7 +344,7 @@ func TestShardRefuses(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				config := &rest.Config{Host: "http://bakery", Transport: newMapServer(), BearerToken: "token"}
+				config := &rest.Config{Host: "http://bakery", Transport: configmaps.New(), BearerToken: "token"}
 				config.Wrap(sharding.FencingTransport)
 				options := managerOptions()
 				shards := sharding.Config{Leases: newLeases(), Group: "bakers", Identity: "baker"}
