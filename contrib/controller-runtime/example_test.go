@@ -7,21 +7,26 @@ import (
 	"net/http"
 	"net/http/httptest"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/prometheus/ownwritesmetrics"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/ownwrites"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -124,6 +129,26 @@ func Example_docsManager() {
 		}
 		// informer is github.com/kubewright/kubewright/runtime/informer
 		err = mgr.AddReadyzCheck("caches", caches.HealthCheck(informer.HealthOptions{Synced: true}))
+		return mgr, err
+	}
+	_ = run
+}
+
+// The controller of docs/controller-runtime.md that waits for its own writes. It is compiled, not run.
+func Example_docsOwnWrites() {
+	run := func(config *rest.Config, reconciler reconcile.Reconciler) (manager.Manager, error) {
+		tracker := ownwrites.New(ownwrites.Options{Metrics: ownwritesmetrics.New(metrics.Registry)})
+		config.Wrap(tracker.Transport)
+		caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
+		mgr, err := manager.New(config, manager.Options{NewCache: caches.NewCache})
+		if err != nil {
+			return nil, err
+		}
+		reconciler, options, err := kwctrl.OwnWrites(caches, reconciler, controller.Options{})
+		if err != nil {
+			return nil, err
+		}
+		err = builder.ControllerManagedBy(mgr).For(&appsv1.Deployment{}).WithOptions(options).Complete(reconciler)
 		return mgr, err
 	}
 	_ = run

@@ -443,7 +443,11 @@ func TestOwnWritesKeepsQueueOptions(t *testing.T) {
 	if want := []string{"a", "b", "a", "a"}; !slices.Equal(order, want) {
 		t.Errorf("the order is %v, want %v", order, want)
 	}
-	if m := measure(t, t.Name()); m.adds != 4 {
+	m := measure(t, t.Name())
+	if m.adds != 4 {
 		t.Errorf("%v additions are counted", m.adds)
+	}
+	if got := m.labels["workqueue_parked"]; got != "controller name " {
+		t.Errorf("workqueue_parked has the labels %q", got)
 	}
 }

@@ -33,6 +33,7 @@ func PriorityMetrics(from workqueue.MetricsProvider, name string) *queue.Metrics
 		UnfinishedWork: p.unfinished(name),
 		LongestRunning: p.longestRunning(name),
 		Retries:        p.retries(name),
+		Parked:         p.NewParkedMetric(name),
 	}
 }
 

@@ -9,6 +9,11 @@
 //	workqueue_unfinished_work_seconds
 //	workqueue_longest_running_processor_seconds
 //	workqueue_retries_total
+//	workqueue_parked
+//
+// The last one isn't client-go's: it counts what a Config.Gate of package queue holds back, as package
+// ownwrites does, and only queues with a Gate have it. Its labels are those of workqueue_depth, without a
+// priority.
 //
 // As in client-go, only informers of a factory that has an informer name have metrics.
 //
@@ -27,6 +32,7 @@ package kwprometheus
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	upstream "k8s.io/client-go/util/workqueue"
@@ -62,6 +68,7 @@ type provider struct {
 	depth, unfinished, longestRunning vec[prometheus.Gauge]
 	adds, retries                     vec[prometheus.Counter]
 	latency, workDuration             vec[prometheus.Observer]
+	parked                            vec[prometheus.Gauge]
 }
 
 // vec makes the metric of a queue.
@@ -94,6 +101,18 @@ func (p *provider) NewLongestRunningProcessorSecondsMetric(name string) workqueu
 func (p *provider) NewRetriesMetric(name string) workqueue.CounterMetric {
 	return p.forQueue(name).retries(name)
 }
+
+// NewParkedMetric is the method that workqueue.NewMetrics looks for.
+func (p *provider) NewParkedMetric(name string) workqueue.GaugeMetric {
+	parked := p.forQueue(name).parked
+	return onceUsed{sync.OnceValue(func() prometheus.Gauge { return parked(name) })}
+}
+
+// onceUsed is a gauge that is made when it is used: queues without a Gate don't have it.
+type onceUsed struct{ gauge func() prometheus.Gauge }
+
+func (o onceUsed) Inc() { o.gauge().Inc() }
+func (o onceUsed) Dec() { o.gauge().Dec() }
 
 // forQueue registers the metrics, once. name is the name of the first queue.
 func (p *provider) forQueue(name string) *provider {
@@ -139,10 +158,17 @@ func (p *provider) register() {
 	p.longestRunning = gauge("longest_running_processor_seconds",
 		"How long the oldest item that is with a worker has been there, in seconds")
 	p.retries = counter("retries_total", "Items added with a delay")
+	var more []string
+	if has(p.depths, "controller") {
+		more = []string{"controller"}
+	}
+	p.parked = gauges("parked", join(p.registerer, newGauge("parked",
+		"Items that the queue's gate holds back; workqueue_depth includes them", more...)))
 }
 
-func newGauge(key, help string) *prometheus.GaugeVec {
-	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Subsystem: subsystem, Name: key, Help: help}, labels)
+func newGauge(key, help string, more ...string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Subsystem: subsystem, Name: key, Help: help},
+		append(more, labels...))
 }
 
 const subsystem = "workqueue"

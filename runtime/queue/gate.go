@@ -24,6 +24,14 @@ func newGate[T comparable](hold func(item T) bool) *gate[T] {
 	return &gate[T]{hold: hold}
 }
 
+// showParked uses the metric once: it may be one that is made then.
+func (q *Queue[T]) showParked() {
+	if q.gate != nil {
+		q.metrics.parked(1)
+		q.metrics.parked(-1)
+	}
+}
+
 // park holds back the item of a slot if Config.Gate says so. Nothing is held back after the shutdown.
 func (q *Queue[T]) park(id uint32) bool {
 	if q.shutting || !q.gate.hold(q.table.at(id).item) {

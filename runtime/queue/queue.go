@@ -62,6 +62,7 @@ func New[T comparable](c Config[T]) *Queue[T] {
 	q.delays = newSchedule(&q.base, q.deliver)
 	if c.Metrics != nil {
 		q.metrics = newRecorder(c.Metrics, &q.base, &q.mu)
+		q.showParked()
 	}
 	return q
 }

@@ -38,7 +38,8 @@ func providerOf(provider MetricsProvider, name string) MetricsProvider {
 }
 
 // NewMetrics makes the metrics of the queue with that name, for the Config of [queue.New]. A nil provider
-// stands for the one of SetProvider. Without a name or a provider it returns nil: no metrics.
+// stands for the one of SetProvider. Without a name or a provider it returns nil: no metrics. Parked is set
+// if the provider has a method NewParkedMetric, like NewDepthMetric; that of contrib/prometheus has it.
 func NewMetrics(provider MetricsProvider, name string) *queue.Metrics {
 	m := plainMetrics(provider, name)
 	if m != nil {
@@ -54,6 +55,12 @@ func plainMetrics(provider MetricsProvider, name string) *queue.Metrics {
 	if provider == nil {
 		return nil
 	}
+	var parked GaugeMetric
+	if p, ok := provider.(interface {
+		NewParkedMetric(name string) GaugeMetric
+	}); ok {
+		parked = p.NewParkedMetric(name)
+	}
 	return &queue.Metrics{
 		Depth:          provider.NewDepthMetric(name),
 		Adds:           provider.NewAddsMetric(name),
@@ -62,6 +69,7 @@ func plainMetrics(provider MetricsProvider, name string) *queue.Metrics {
 		UnfinishedWork: provider.NewUnfinishedWorkSecondsMetric(name),
 		LongestRunning: provider.NewLongestRunningProcessorSecondsMetric(name),
 		Retries:        noMetric{},
+		Parked:         parked,
 	}
 }
 
