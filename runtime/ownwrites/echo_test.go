@@ -84,13 +84,15 @@ func (r *echoRig) put(key, version string) {
 
 // skips reports whether the addition of a key, because an object has changed, is skipped.
 func (r *echoRig) skips(key string, old, changed *corev1.ConfigMap) bool {
-	before := r.queue.Pending()
-	if old == nil {
-		r.queue.AddChanged(key, nil, changed)
-	} else {
-		r.queue.AddChanged(key, old, changed)
+	var before any
+	if old != nil {
+		before = old
 	}
-	return r.queue.Pending() == before
+	if r.queue.Skips(key, before, changed) {
+		return true
+	}
+	r.queue.Add(key)
+	return false
 }
 
 // TestEchoRules checks which additions of the key a are skipped.

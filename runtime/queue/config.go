@@ -62,8 +62,8 @@ type Config[T comparable] struct {
 	// caller, see [Queue.Context].
 	Context func(ctx context.Context, item T) context.Context
 
-	// Skip is called by [Queue.AddChanged], without the queue's lock, and prevents the addition by returning
-	// true. It may add the item later.
+	// Skip is called by [Queue.Skips], without the queue's lock. It returns true if an item isn't to be added
+	// because of a change. It may add the item later.
 	Skip func(item T, old, changed any) bool
 	// Finish is called by Done, without the queue's lock, before the item is done. It may add the item.
 	Finish func(item T)

@@ -113,10 +113,8 @@ func (q *Queue[T]) Context(ctx context.Context, item T) context.Context {
 	return q.contextOf(ctx, item)
 }
 
-// AddChanged adds item because an object has changed, unless Config.Skip prevents that. old is the object
-// before, nil if the object is new.
-func (q *Queue[T]) AddChanged(item T, old, changed any) {
-	if q.skip == nil || !q.skip(item, old, changed) {
-		q.Add(item)
-	}
+// Skips calls Config.Skip. If it returns true, an item isn't to be added because of a change of an object: old
+// is the object before, nil if the object is new.
+func (q *Queue[T]) Skips(item T, old, changed any) bool {
+	return q.skip != nil && q.skip(item, old, changed)
 }

@@ -30,10 +30,8 @@ func (e enqueuer[T, O]) OnAdd(obj any, isInInitialList bool) {
 	var none O
 	if changed, ok := objectAs[O](obj); ok {
 		for _, key := range e.keys(none, changed) {
-			if isInInitialList {
+			if isInInitialList || !e.queue.Skips(key, nil, obj) {
 				e.queue.Add(key)
-			} else {
-				e.queue.AddChanged(key, nil, obj)
 			}
 		}
 	}
@@ -46,7 +44,9 @@ func (e enqueuer[T, O]) OnUpdate(oldObj, obj any) {
 	}
 	if changed, ok := objectAs[O](obj); ok {
 		for _, key := range e.keys(old, changed) {
-			e.queue.AddChanged(key, oldObj, obj)
+			if !e.queue.Skips(key, oldObj, obj) {
+				e.queue.Add(key)
+			}
 		}
 	}
 }

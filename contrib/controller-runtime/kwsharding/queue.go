@@ -56,3 +56,9 @@ func (q *ownedPriorityQueue[T]) GetWithPriority() (item T, priority int, shutdow
 		q.Done(item)
 	}
 }
+
+// Skips reports whether a change doesn't add a request, see kwctrl.SkipEchoes.
+func (q *ownedPriorityQueue[T]) Skips(request T, old, changed any) bool {
+	inner, ok := q.inner.(interface{ Skips(T, any, any) bool })
+	return ok && inner.Skips(request, old, changed)
+}

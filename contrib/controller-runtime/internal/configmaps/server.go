@@ -153,7 +153,7 @@ func (s *Server) write(r *http.Request, namespace, name string) (*corev1.ConfigM
 		}
 		old := object
 		object = decoded.(*corev1.ConfigMap)
-		if old.ResourceVersion != object.ResourceVersion {
+		if object.ResourceVersion != "" && old.ResourceVersion != object.ResourceVersion {
 			return nil, apierrors.NewConflict(resource, name, errors.New("another version"))
 		}
 	}

@@ -1,0 +1,145 @@
+package kwctrl_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/controller-runtime/internal/configmaps"
+	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/ownwrites"
+)
+
+// stamper is a reconciler that creates a child of each object, and stamps the object. It counts its runs.
+type stamper struct {
+	client client.Client
+	// blindly makes it stamp without a version.
+	blindly bool
+
+	mu   sync.Mutex
+	runs map[string]int
+}
+
+func (s *stamper) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	s.mu.Lock()
+	s.runs[request.Name]++
+	s.mu.Unlock()
+	var parent, child corev1.ConfigMap
+	if err := s.client.Get(ctx, request.NamespacedName, &parent); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	key := request.NamespacedName
+	key.Name += "-child"
+	err := s.client.Get(ctx, key, &child)
+	if client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, err
+	}
+	if err != nil {
+		child.Namespace, child.Name = key.Namespace, key.Name
+		if err := s.client.Create(ctx, &child); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	if parent.Annotations["stamp"] == "" {
+		parent.Annotations = map[string]string{"stamp": "yes"}
+		if s.blindly {
+			parent.ResourceVersion = ""
+		}
+		return reconcile.Result{}, s.client.Update(ctx, &parent)
+	}
+	return reconcile.Result{}, nil
+}
+
+// TestSkipEchoes counts the runs of a controller that writes twice, on caches that lag by half a second: once
+// for each object, once more if something may have come between, and once for somebody else's change.
+func TestSkipEchoes(t *testing.T) {
+	for name, test := range map[string]struct {
+		skips, predicate, blindly bool
+		want                      int
+	}{
+		"not asked for":               {want: 3},
+		"a handler":                   {skips: true, want: 2},
+		"a predicate":                 {skips: true, predicate: true, want: 2},
+		"updates without a version":   {skips: true, blindly: true, want: 3},
+		"the same by a predicate":     {skips: true, predicate: true, blindly: true, want: 3},
+		"without versions, not asked": {blindly: true, want: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const keys = 10
+				s := &stamper{blindly: test.blindly, runs: map[string]int{}}
+				api := configmaps.New()
+				api.Lag = 500 * time.Millisecond
+				for n := range keys {
+					api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+						Namespace: "ns", Name: fmt.Sprint("key-", n)}})
+				}
+				config := &rest.Config{Host: "http://api", QPS: -1, Transport: api}
+				tracker := ownwrites.New(ownwrites.Options{SkipEchoes: test.skips})
+				config.Wrap(tracker.Transport)
+				caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
+				mgr, err := manager.New(config, managerOptions(caches))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.client = mgr.GetClient()
+				r, o, err := kwctrl.OwnWrites(caches, reconcile.Reconciler(s), controller.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var h handler.EventHandler = handler.EnqueueRequestsFromMapFunc(owner)
+				var watches []builder.WatchesOption
+				if test.predicate {
+					keys := func(o client.Object) []reconcile.Request { return owner(nil, o) }
+					watches = append(watches, builder.WithPredicates(kwctrl.NotEcho(r, keys)))
+				} else {
+					h = kwctrl.SkipEchoes(h)
+				}
+				err = builder.ControllerManagedBy(mgr).Named("stamper").WithOptions(o).
+					Watches(&corev1.ConfigMap{}, h, watches...).Complete(r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan error)
+				go func() { ended <- mgr.Start(ctx) }()
+				bubble.Pass(time.Minute)
+				for _, o := range api.Objects() {
+					if !strings.HasSuffix(o.Name, "-child") {
+						metav1.SetMetaDataAnnotation(&o.ObjectMeta, "changed", "yes")
+						api.Update(o)
+					}
+				}
+				bubble.Pass(time.Minute)
+				stop()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				for key, runs := range s.runs {
+					// Without SkipEchoes, echoes may be more than one run.
+					if runs != test.want && (test.skips || runs < test.want) {
+						t.Errorf("%s ran %d times, want %d", key, runs, test.want)
+					}
+				}
+				if len(s.runs) != keys {
+					t.Errorf("%d keys ran, want %d", len(s.runs), keys)
+				}
+			})
+		})
+	}
+}
