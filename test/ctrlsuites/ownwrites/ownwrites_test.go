@@ -88,7 +88,7 @@ func waits(t *testing.T, name string, config *rest.Config, n int) {
 	config = rest.CopyConfig(config)
 	config.Wrap(tracker.Transport)
 	begin := time.Now()
-	s := setting{config, name, tracker, true}
+	s := setting{config, name, tracker, true, workers()}
 	run(t, r, func(ctx context.Context) error { return sides[name](ctx, r, s) })
 	took := time.Since(begin)
 	r.mu.Lock()
@@ -114,7 +114,7 @@ func doesNotWait(t *testing.T, name string, config *rest.Config) {
 	tracker := ownwrites.New(ownwrites.Options{})
 	config = rest.CopyConfig(config)
 	config.Wrap(tracker.Transport)
-	s := setting{config, name + "-without", tracker, false}
+	s := setting{config, name + "-without", tracker, false, workers()}
 	run(t, r, func(ctx context.Context) error { return sides[name](ctx, r, s) })
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,8 @@ type rounds struct {
 	keys     map[string]*keyed
 	finished int
 	runs     int
+	// reading is how long reads of the cache took together.
+	reading  time.Duration
 	stale    []string
 	failures []error
 }
@@ -72,7 +75,9 @@ func names() (names []string) {
 
 // reconcile reports whether the key is to run again.
 func (r *rounds) reconcile(ctx context.Context, all bakeries, name string) (again bool, err error) {
+	begin := time.Now()
 	object, err := all.cached(ctx, name)
+	took := time.Since(begin)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return false, r.fails(err)
 	}
@@ -80,6 +85,7 @@ func (r *rounds) reconcile(ctx context.Context, all bakeries, name string) (agai
 	r.mu.Lock()
 	k := r.keys[name]
 	r.runs++
+	r.reading += took
 	if lacks := k.lacks(object, found); lacks != "" {
 		r.stale = append(r.stale, name+": "+lacks)
 	}
@@ -114,6 +120,9 @@ func (r *rounds) reconcile(ctx context.Context, all bakeries, name string) (agai
 		err = all.remove(ctx, name)
 	}
 	if err != nil {
+		r.mu.Lock()
+		r.left++
+		r.mu.Unlock()
 		return true, r.fails(err)
 	}
 	if next.deleted == "" {

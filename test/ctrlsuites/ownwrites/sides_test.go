@@ -44,6 +44,7 @@ type setting struct {
 	namespace string
 	tracker   *ownwrites.Tracker
 	tracks    bool
+	workers   int
 }
 
 var sides = map[string]side{"generated": runGenerated, "dynamic": runDynamic, "kwctrl": runManager}
@@ -73,7 +74,7 @@ func runQueue(
 	for _, name := range names() {
 		q.Add(name)
 	}
-	return workqueue.Run(ctx, q, workers(), func(ctx context.Context, name string) (workqueue.Result, error) {
+	return workqueue.Run(ctx, q, s.workers, func(ctx context.Context, name string) (workqueue.Result, error) {
 		again, err := r.reconcile(ctx, all, name)
 		if again {
 			return workqueue.Result{RequeueAfter: 1}, err
@@ -259,7 +260,7 @@ func runController(
 			}
 			return reconcile.Result{}, err
 		})
-	o := controller.Options{MaxConcurrentReconciles: workers()}
+	o := controller.Options{MaxConcurrentReconciles: s.workers}
 	if s.tracks {
 		if reconciler, o, err = kwctrl.OwnWrites(caches, reconciler, o); err != nil {
 			return err
