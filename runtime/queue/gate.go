@@ -113,7 +113,7 @@ func (q *Queue[T]) Context(ctx context.Context, item T) context.Context {
 	return q.contextOf(ctx, item)
 }
 
-// Skips calls Config.Skip. If it returns true, an item isn't to be added because of a change of an object: old
+// Skips calls Config.Skip. If it returns true, an item isn't to be added because of an object's change: old
 // is the object before, nil if the object is new.
 func (q *Queue[T]) Skips(item T, old, changed any) bool {
 	return q.skip != nil && q.skip(item, old, changed)
