@@ -55,6 +55,11 @@ type Status struct {
 	// Synced is set if the store holds a complete list. Listed is when the last list became visible.
 	Synced bool
 	Listed time.Time
+	// Lists counts the lists that became visible, and Watches the watches that were opened. ListTook is how long
+	// the last list took, with its waits for others. Relisted is why the last list but the first was necessary.
+	Lists, Watches int
+	ListTook       time.Duration
+	Relisted       string
 	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports
 	// server versions that went back, though that is not a failure. Failures counts the failures in a row
 	// since a watch was last opened, and FailingSince is when the first of them happened. Both are zero if
@@ -81,10 +86,13 @@ type Status struct {
 type HandlerStatus struct {
 	Name string
 	// Synced is set if the handler has received the initial list. Backlog is how many notifications wait for
-	// it, Panics how often it has panicked.
-	Synced  bool
-	Backlog int
-	Panics  int
+	// it, without the one that it is processing, and Panics how often it has panicked. Delivered grows with each
+	// notification that it is given. Busy is set if it hasn't returned from one, or is about to be given one.
+	Synced    bool
+	Backlog   int
+	Delivered uint64
+	Busy      bool
+	Panics    int
 }
 
 // reporter is an informer that has a Status, like those of this module.

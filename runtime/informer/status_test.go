@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr/funcr"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -19,6 +20,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 var configMaps = schema.GroupResource{Resource: "configmaps"}
@@ -51,8 +53,11 @@ func TestStatus(t *testing.T) {
 			!got.LastBookmark.Equal(now) || got.Name != "informer of *v1.ConfigMap" {
 			t.Errorf("watching: %+v", got)
 		}
-		if free, blocked := got.Handlers[0], got.Handlers[1]; !free.Synced || free.Backlog != 0 ||
-			blocked.Synced || blocked.Backlog != 1 {
+		if got.Lists != 1 || got.Watches != 1 || got.Relisted != "" {
+			t.Errorf("%d lists, %d watches, relisted because of %q", got.Lists, got.Watches, got.Relisted)
+		}
+		if free, blocked := got.Handlers[0], got.Handlers[1]; !free.Synced || free.Backlog != 0 || free.Busy ||
+			blocked.Synced || blocked.Backlog != 1 || !blocked.Busy || blocked.Delivered+1 != free.Delivered {
 			t.Errorf("handlers: %+v", got.Handlers)
 		}
 		close(gate)
@@ -64,6 +69,30 @@ func TestStatus(t *testing.T) {
 		if got, ok := informer.StatusOf(theirs); ok || got.Synced ||
 			!strings.Contains(got.Name, "ConfigMap") {
 			t.Errorf("client-go's: %+v, %v", got, ok)
+		}
+	})
+}
+
+// TestStatusAfterRelist checks that a status says how often, how long and why an informer has listed.
+func TestStatusAfterRelist(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
+		i := gen.NewShared[*corev1.ConfigMap](
+			func() gen.ResourceClient[*corev1.ConfigMapList] { return server }, gen.Options{})
+		stop := run(i)
+		defer stop()
+		synctest.Wait()
+		server.OnRequest(func(context.Context, runtimetest.Request) error {
+			bubble.Pass(time.Second)
+			return nil
+		})
+		server.FailWatches(apierrors.NewResourceExpired("too old"))
+		bubble.Pass(time.Minute)
+		got, _ := informer.StatusOf(i)
+		if got.Lists != 2 || got.Watches < 2 || got.ListTook < time.Second || got.ListTook > 10*time.Second ||
+			!strings.Contains(got.Relisted, "too old") {
+			t.Errorf("%d lists, %d watches, the last list took %v, because of %q", got.Lists, got.Watches,
+				got.ListTook, got.Relisted)
 		}
 	})
 }

@@ -26,6 +26,9 @@ type Queue[T comparable] struct {
 	base   timebase
 	delays schedule
 
+	// handedOut counts the calls of Get that returned an item.
+	handedOut uint64
+
 	shutting bool
 	// idle is closed when nothing is in process, empty when nothing is ready either. They are nil
 	// unless somebody waits for that.
@@ -427,6 +430,7 @@ func (q *Queue[T]) get(ctx context.Context) (item T, priority int32, err error) 
 // popReady hands out the next ready item.
 func (q *Queue[T]) popReady() (item T, priority int32) {
 	id := q.ready.pop()
+	q.handedOut++
 	s := q.table.at(id)
 	s.state &^= isReady
 	if s.state&isParked != 0 {

@@ -28,6 +28,7 @@ func (i *engine[K]) Status() informer.Status {
 		h := r.Health()
 		s.State, s.Since, s.Listed = informer.State(h.State), h.Since, h.Synced
 		s.LastError, s.FailingSince, s.Failures = h.LastError, h.FailingSince, h.Failures
+		s.Lists, s.Watches, s.ListTook, s.Relisted = h.Lists, h.Watches, h.ListTook, h.Relisted
 		s.LastEvent, s.LastBookmark = h.LastEvent, h.LastBookmark
 		s.Queued = queue.Len()
 	}
@@ -40,6 +41,7 @@ func (i *engine[K]) Status() informer.Status {
 	for _, handler := range *i.handlers.Load() {
 		s.Handlers = append(s.Handlers, informer.HandlerStatus{
 			Name: handler.name, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
+			Delivered: handler.delivered.Load(), Busy: handler.state.Load() == delivering,
 			Panics: handler.Panics(),
 		})
 	}

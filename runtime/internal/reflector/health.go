@@ -34,6 +34,11 @@ type Health struct {
 	Since time.Time
 	// Synced is when the last list became visible.
 	Synced time.Time
+	// Lists counts the lists that became visible, Watches the watches that were opened. ListTook is how long
+	// the last list took, with its waits. Relisted is why the last list but the first was necessary.
+	Lists, Watches int
+	ListTook       time.Duration
+	Relisted       string
 	// LastError is the last error, even if the reflector has recovered from it. It may also report that the
 	// server broke its contract, which isn't a failure.
 	LastError error
@@ -56,6 +61,10 @@ type health struct {
 	// When the last event and the last bookmark arrived, in nanoseconds since
 	// 1970, 0 for never. They aren't in h because they change with each event.
 	lastEvent, lastBookmark atomic.Int64
+	// listing is when the list that is under way began, zero if none is. reason is why another list will be
+	// necessary.
+	listing time.Time
+	reason  string
 	// onFailure is called after each failure. It may be nil.
 	onFailure func(error)
 }
@@ -89,6 +98,22 @@ func (h *health) enter(s State) {
 	})
 }
 
+// begin notes that a list begins, unless one is under way.
+func (h *health) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.listing.IsZero() {
+		h.listing = time.Now()
+	}
+}
+
+// relists notes why another list is necessary.
+func (h *health) relists(reason string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.reason, h.listing = reason, time.Time{}
+}
+
 func (h *health) failed(err error) {
 	h.update(func(now time.Time, h *Health) {
 		if h.Failures++; h.Failures == 1 {
@@ -107,13 +132,22 @@ func (h *health) noticed(err error) {
 }
 
 func (h *health) synced() {
-	h.update(func(now time.Time, h *Health) { h.Synced = now })
+	h.update(func(now time.Time, of *Health) {
+		of.Synced, of.ListTook = now, now.Sub(h.listing)
+		if of.Lists++; of.Lists > 1 {
+			of.Relisted = h.reason
+		}
+		h.listing, h.reason = time.Time{}, ""
+	})
 }
 
 // connected records that a watch is open, which ends a series of failures. A list alone
 // doesn't end it: a reflector that may list but not watch never stops failing.
 func (h *health) connected() {
-	h.update(func(_ time.Time, h *Health) { h.FailingSince, h.Failures = time.Time{}, 0 })
+	h.update(func(_ time.Time, h *Health) {
+		h.FailingSince, h.Failures = time.Time{}, 0
+		h.Watches++
+	})
 }
 
 func (h *health) event(bookmark bool) {

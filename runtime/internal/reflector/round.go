@@ -43,6 +43,7 @@ func (r *round) start(ctx context.Context) state {
 		r.session = r.newSession(ctx)
 		return watching{}
 	}
+	r.health.begin()
 	if r.watchList {
 		return streaming{}
 	}
@@ -59,6 +60,7 @@ func (r *round) endSession() {
 func (r *round) fail(ctx context.Context, err error) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)
+		r.health.relists(err.Error())
 	}
 	r.err = err
 	return nil
@@ -69,6 +71,7 @@ func (r *round) fail(ctx context.Context, err error) state {
 func (r *round) endRound(ctx context.Context, err error) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)
+		r.health.relists(err.Error())
 	}
 	return nil
 }
@@ -80,6 +83,7 @@ func (r *round) expired(ctx context.Context, err error, tried attempt) state {
 	if r.expiredAtOnce = tried.vain(); again && r.expiredAtOnce {
 		return r.endRound(ctx, err)
 	}
+	r.health.relists(err.Error())
 	return nil
 }
 
