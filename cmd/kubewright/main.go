@@ -25,6 +25,7 @@ var errReported = errors.New("reported")
 // that failed.
 const (
 	statusNotCurrent = 1
+	statusFindings   = 1
 	statusFailed     = 2
 )
 
@@ -59,7 +60,7 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 	}
 	generate, check := generateCommand(), checkCommand()
 	imports := importCommand()
-	root.AddCommand(generate, check, imports, initCommand(), moveCommand(), versionCommand())
+	root.AddCommand(generate, check, imports, initCommand(), moveCommand(), eyesCommand(), versionCommand())
 	// Files are completed only where they make sense.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	if err := errors.Join(completePackages(generate), completePackages(check), completeValues(imports),
@@ -93,6 +94,9 @@ A type with // +genclient above it gets a client, a lister and an informer.`,
 	}
 	if _, ok := errors.AsType[notCurrentError](err); ok {
 		return statusNotCurrent
+	}
+	if _, ok := errors.AsType[errFindings](err); ok {
+		return statusFindings
 	}
 	return statusFailed
 }

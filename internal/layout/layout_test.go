@@ -66,6 +66,7 @@ var allowed = []struct {
 		"runtime/internal/transport", "runtime/internal/limits", "runtime/internal/observe",
 		"runtime/listwatch", "runtime/gen/client",
 	}},
+	{"eyes", []string{"runtime/factory", "runtime/informer", "runtime/listwatch", "runtime/queue"}},
 	{"runtime/queue", nil},
 	{"runtime/shard", nil},
 	// Packages for people find what they work with by interfaces, and don't import what is for generated code.

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/kubewright/kubewright/eyes"
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// TestEyes checks what the command prints and its exit status, with real pages and others.
+func TestEyes(t *testing.T) {
+	fine, stuck := eyes.New(eyes.Options{}), queue.New(queue.Config[string]{})
+	fine.AddQueue("bakeries", queue.New(queue.Config[string]{}))
+	found := eyes.New(eyes.Options{})
+	found.AddQueue("bakeries", stuck)
+	var looks atomic.Int32
+	mux := http.NewServeMux()
+	mux.Handle("/fine", fine)
+	mux.HandleFunc("/found", func(w http.ResponseWriter, r *http.Request) {
+		looks.Add(1)
+		w.Header().Set("Kubewright-Compared", map[bool]string{true: "false", false: "true"}[looks.Load() == 1])
+		w.Header().Set("Kubewright-Findings", "1")
+		_, _ = w.Write([]byte("no worker " + r.URL.RawQuery + "\n"))
+	})
+	mux.HandleFunc("/other", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) })
+	mux.HandleFunc("/closed", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer sesame" {
+			http.Error(w, "who?", http.StatusUnauthorized)
+			return
+		}
+		fine.ServeHTTP(w, r)
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("sesame\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args        []string
+		status      int
+		out, stderr string
+	}{
+		{[]string{server.URL + "/fine"}, 0, "bakeries", "looking again"},
+		{[]string{server.URL + "/fine", "--json"}, 0, `"schema":1`, "looking again"},
+		{[]string{server.URL + "/found"}, 1, "no worker", "looking again"},
+		{[]string{server.URL + "/found", "--json"}, 1, "no worker format=json", ""},
+		{[]string{server.URL + "/other"}, 2, "", "isn't a page of package eyes"},
+		{[]string{server.URL + "/missing"}, 2, "", "404"},
+		{[]string{server.URL + "/closed"}, 2, "", "--token-file"},
+		{[]string{server.URL + "/closed", "--token-file", token}, 0, "bakeries", ""},
+		{[]string{server.URL + "/closed", "--token-file", token + "s"}, 2, "", "read the token"},
+		{[]string{server.URL + "/fine", "--ca-file", token}, 2, "", "no certificate"},
+		{[]string{"http://127.0.0.1:1/"}, 2, "", "can't be reached"},
+		{[]string{"localhost/debug"}, 2, "", "give one such as"},
+	} {
+		var stdout, stderr bytes.Buffer
+		status := executeEyes(t, c.args, &stdout, &stderr)
+		if status != c.status || !strings.Contains(stdout.String(), c.out) ||
+			!strings.Contains(stderr.String(), c.stderr) {
+			t.Errorf("%s: exit status %d, %q, %q", c.args, status, &stdout, &stderr)
+		}
+	}
+}
+
+// executeEyes runs the command without a pause between its looks.
+func executeEyes(t *testing.T, args []string, stdout, stderr *bytes.Buffer) int {
+	t.Helper()
+	before := eyesPause
+	eyesPause = 0
+	defer func() { eyesPause = before }()
+	return execute(context.Background(), append([]string{"eyes"}, args...), stdout, stderr)
+}

@@ -1,0 +1,171 @@
+// Package eyesmetrics has Prometheus metrics of what package eyes sees.
+package eyesmetrics
+
+import (
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/kubewright/kubewright/eyes"
+)
+
+// New returns a collector of what an Eyes sees, for a registry:
+//
+//	registry.MustRegister(eyesmetrics.New(e))
+//
+// Its metrics are kubewright_informer_*, kubewright_handler_*, kubewright_queue_* and kubewright_findings.
+// Their labels are the name that was given to Add (source), group, version, resource and form of an informer,
+// the name of a handler, a state, and the kind of a finding: never a namespace, key, selector or text of an
+// error. Informers with the same labels are one series: objects, counts and backlogs add up, of ages the
+// highest counts, and it has synced if all have. What isn't known has no series. A count may go down when an
+// informer is removed, as it does when a program starts anew.
+func New(e *eyes.Eyes) prometheus.Collector { return collector{e} }
+
+type collector struct{ eyes *eyes.Eyes }
+
+// family is a metric of the collector.
+type family struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	// merge is how the values of a series become one.
+	merge func(a, b float64) float64
+}
+
+var (
+	sum     = func(a, b float64) float64 { return a + b }
+	highest = func(a, b float64) float64 { return max(a, b) }
+	lowest  = func(a, b float64) float64 { return min(a, b) }
+
+	families []*family
+
+	ofInformer = []string{"source", "group", "version", "resource", "form"}
+	ofHandler  = append(append([]string{}, ofInformer...), "handler")
+	ofQueue    = []string{"source"}
+
+	informerSynced  = gauge("informer_synced", "Whether the cache holds a complete list", lowest, ofInformer)
+	informerState   = gauge("informer_state", "Informers in a state", sum, append(ofInformer[:5:5], "state"))
+	informerObjects = gauge("informer_objects", "Objects in the cache", sum, ofInformer)
+	informerFails   = gauge("informer_failures", "Failures in a row", highest, ofInformer)
+	informerFailing = gauge("informer_failing_seconds", "How long lists or watches have failed", highest,
+		ofInformer)
+	informerSilent = gauge("informer_silent_seconds",
+		"How long an open watch has delivered nothing, not even a bookmark", highest,
+		ofInformer)
+	informerLists   = counter("informer_lists_total", "Lists that became visible", ofInformer)
+	informerWatches = counter("informer_watches_total", "Watches that were opened", ofInformer)
+
+	handlerBacklog   = gauge("handler_backlog", "Notifications that wait for the handler", sum, ofHandler)
+	handlerDelivered = counter("handler_notifications_total", "Notifications that the handler was given",
+		ofHandler)
+	handlerPanics = counter("handler_panics_total", "Panics of the handler that were contained", ofHandler)
+
+	queueReady     = gauge("queue_ready", "Items that wait for a worker", sum, ofQueue)
+	queueInProcess = gauge("queue_in_process", "Items that are with a worker", sum, ofQueue)
+	queueParked    = gauge("queue_parked", "Items that the queue's gate holds back", sum, ofQueue)
+	queueDelayed   = gauge("queue_delayed", "Items whose delay isn't over", sum, ofQueue)
+	queueHandedOut = counter("queue_handed_out_total", "Items that were handed out", ofQueue)
+	queueRunning   = gauge("queue_longest_running_seconds",
+		"How long the oldest item that is with a worker has been there", highest, ofQueue)
+	queueWaiting = gauge("queue_oldest_waiting_seconds", "How long the oldest item has waited", highest, ofQueue)
+
+	findings = gauge("findings", "What doesn't work, by kind", sum, []string{"source", "kind"})
+)
+
+func gauge(name, help string, merge func(a, b float64) float64, labels []string) *family {
+	return newFamily(name, help, prometheus.GaugeValue, merge, labels)
+}
+
+func counter(name, help string, labels []string) *family {
+	return newFamily(name, help, prometheus.CounterValue, sum, labels)
+}
+
+func newFamily(
+	name, help string, kind prometheus.ValueType, merge func(a, b float64) float64, labels []string,
+) *family {
+	f := &family{prometheus.NewDesc("kubewright_"+name, help, labels, nil), kind, merge}
+	families = append(families, f)
+	return f
+}
+
+func (c collector) Describe(ch chan<- *prometheus.Desc) {
+	for _, f := range families {
+		ch <- f.desc
+	}
+}
+
+func (c collector) Collect(ch chan<- prometheus.Metric) {
+	all := series{}
+	s := c.eyes.Snapshot()
+	for n := range s.Informers {
+		all.addInformer(&s.Informers[n], s.Taken)
+	}
+	for n := range s.Queues {
+		all.addQueue(&s.Queues[n])
+	}
+	for _, f := range s.Findings {
+		all.add(findings, 1, f.Source, f.Kind)
+	}
+	for at, value := range all {
+		ch <- prometheus.MustNewConstMetric(at.desc, at.kind, value, strings.Split(at.labels, "\x00")...)
+	}
+}
+
+// series are the values of a scrape.
+type series map[place]float64
+
+type place struct {
+	*family
+	labels string
+}
+
+func (all series) add(f *family, value float64, labels ...string) {
+	at := place{f, strings.ToValidUTF8(strings.Join(labels, "\x00"), "?")}
+	if before, ok := all[at]; ok {
+		value = f.merge(before, value)
+	}
+	all[at] = value
+}
+
+func (all series) addInformer(i *eyes.Informer, now time.Time) {
+	labels := []string{i.Source, i.Group, i.Version, i.Resource, i.Form}
+	and := func(label string) []string { return append(labels[:5:5], label) }
+	synced := 0.0
+	if i.Synced {
+		synced = 1
+	}
+	all.add(informerSynced, synced, labels...)
+	if i.Unread != "" {
+		return
+	}
+	all.add(informerState, 1, and(i.State)...)
+	all.add(informerObjects, float64(i.Objects), labels...)
+	all.add(informerFails, float64(i.Failures), labels...)
+	failing := 0.0
+	if !i.FailingSince.IsZero() {
+		failing = now.Sub(i.FailingSince).Seconds()
+	}
+	all.add(informerFailing, failing, labels...)
+	if i.State == "Watching" && !i.LastEvent.IsZero() {
+		all.add(informerSilent, now.Sub(i.LastEvent).Seconds(), labels...)
+	}
+	all.add(informerLists, float64(i.Lists), labels...)
+	all.add(informerWatches, float64(i.Watches), labels...)
+	for _, h := range i.Handlers {
+		all.add(handlerBacklog, float64(h.Backlog), and(h.Name)...)
+		all.add(handlerDelivered, float64(h.Delivered), and(h.Name)...)
+		all.add(handlerPanics, float64(h.Panics), and(h.Name)...)
+	}
+}
+
+func (all series) addQueue(q *eyes.Queue) {
+	all.add(queueReady, float64(q.Ready), q.Source)
+	all.add(queueInProcess, float64(q.InProcess), q.Source)
+	all.add(queueParked, float64(q.Parked), q.Source)
+	all.add(queueDelayed, float64(q.Delayed), q.Source)
+	all.add(queueHandedOut, float64(q.HandedOut), q.Source)
+	if q.LongestRunningSeconds != nil {
+		all.add(queueRunning, *q.LongestRunningSeconds, q.Source)
+		all.add(queueWaiting, *q.OldestWaitingSeconds, q.Source)
+	}
+}

@@ -1,0 +1,21 @@
+// Package eyes shows what the informers and queues of a program are doing, and why they aren't:
+//
+//	e := eyes.New(eyes.Options{})
+//	e.AddFactory("shop", factory)
+//	e.AddQueue("bakeries", q)
+//	mux.Handle("/debug/eyes", e)
+//
+// Under controller-runtime, add the caches, and let the metrics server serve the page:
+//
+//	e.AddCaches("manager", caches) // of kwctrl.NewCaches
+//	err := mgr.AddMetricsServerExtraHandler("/debug/eyes", e)
+//
+// The page is plain text, or JSON with ?format=json. `kubewright eyes URL` prints it, and exits with 1 if
+// there are findings. Package eyesmetrics of contrib/prometheus has metrics. All of them read a [Snapshot].
+//
+// Between two looks this costs nothing: a look reads counters that informers and queues have anyway. Some
+// findings compare a look with the one before, see [Finding].
+//
+// Names of objects are shown only with [Options].Keys. Namespaces of informers and the texts of the server's
+// errors are, so serve the page where reading of logs is allowed.
+package eyes

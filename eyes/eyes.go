@@ -1,0 +1,124 @@
+package eyes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// Eyes looks at the informers and queues that were added. New makes it. All methods are safe for concurrent
+// use.
+type Eyes struct {
+	options Options
+	mu      sync.Mutex
+	sources map[string]source
+	// last is a look, and before an earlier one, at least [spacing] earlier. Both are nil at first.
+	last, before *Snapshot
+}
+
+// source adds what it has to a snapshot. It returns false if it has ended: then it is forgotten.
+type source func(s *Snapshot) (goesOn bool)
+
+// Options are those of an Eyes. The zero value is valid.
+type Options struct {
+	// Keys shows the names of objects that can't be decoded.
+	Keys bool
+}
+
+// New returns an Eyes that looks at nothing.
+func New(o Options) *Eyes { return &Eyes{options: o, sources: map[string]source{}} }
+
+// Statuses has the status of several informers, as Caches of contrib/controller-runtime do.
+type Statuses interface{ Statuses() []informer.Status }
+
+// StatusQueue is a queue that has a status: a [queue.Queue] of any type of items, or a queue of kwctrl.
+type StatusQueue interface{ Status() queue.Status }
+
+// AddFactory looks at all informers of a factory, until all of them have stopped. It replaces what was added
+// by that name. It returns an error if the factory isn't one of this module.
+func (e *Eyes) AddFactory(name string, f factory.Interface) error {
+	if _, err := factory.Statuses(f); err != nil {
+		return fmt.Errorf("eyes: add %q: %w", name, err)
+	}
+	e.add(name, func(s *Snapshot) bool {
+		statuses, _ := factory.Statuses(f)
+		return s.addInformers(name, statuses)
+	})
+	return nil
+}
+
+// AddCaches looks at all informers of caches. It replaces what was added by that name.
+func (e *Eyes) AddCaches(name string, c Statuses) {
+	e.add(name, func(s *Snapshot) bool {
+		s.addInformers(name, c.Statuses())
+		return true
+	})
+}
+
+// AddInformer looks at an informer until it has stopped. It replaces what was added by that name. Of an
+// informer that isn't one of this module, only its name and whether it has synced are known.
+func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
+	e.add(name, func(s *Snapshot) bool {
+		status, ok := informer.StatusOf(i)
+		if ok {
+			return s.addInformers(name, []informer.Status{status})
+		}
+		s.Informers = append(s.Informers, Informer{
+			Source: name, Name: status.Name, Synced: status.Synced, State: string(status.State),
+			Unread: "the informer isn't one of kubewright's",
+		})
+		return status.State != informer.Stopped
+	})
+}
+
+// AddQueue looks at a queue until it is shut down and empty. It replaces what was added by that name.
+func (e *Eyes) AddQueue(name string, q StatusQueue) {
+	e.add(name, func(s *Snapshot) bool { return s.addQueue(name, q.Status()) })
+}
+
+// Remove forgets what was added by a name.
+func (e *Eyes) Remove(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.sources, name)
+}
+
+func (e *Eyes) add(name string, s source) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sources[name] = s
+}
+
+// Snapshot looks. Its Findings compare it with an earlier look, if there was one.
+func (e *Eyes) Snapshot() *Snapshot {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := &Snapshot{Schema: Schema, Taken: time.Now(), keys: e.options.Keys}
+	for _, name := range slices.Sorted(maps.Keys(e.sources)) {
+		if !e.sources[name](s) {
+			delete(e.sources, name)
+		}
+	}
+	switch {
+	case e.last == nil:
+		e.last = s
+	case s.Taken.Sub(e.last.Taken) >= spacing:
+		e.before, e.last = e.last, s
+	}
+	if e.before != nil {
+		s.Compared = e.before.Taken
+	}
+	s.Findings = Findings(e.before, s)
+	return s
+}
+
+// spacing is the least time between two looks that are compared, whoever looks meanwhile.
+const spacing = 10 * time.Second

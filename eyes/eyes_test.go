@@ -1,0 +1,292 @@
+package eyes_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/eyes"
+	"github.com/kubewright/kubewright/internal/bubble"
+	gen "github.com/kubewright/kubewright/runtime/gen/informer"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/queue"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
+)
+
+// rig is an informer of an API server in memory, a queue, and the eyes on both.
+type rig struct {
+	*testing.T
+	eyes     *eyes.Eyes
+	server   *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
+	informer cache.SharedIndexInformer
+	queue    *queue.Queue[string]
+}
+
+func newRig(t *testing.T) *rig {
+	server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
+	r := &rig{
+		T: t, eyes: eyes.New(eyes.Options{}), server: server, queue: queue.New(queue.Config[string]{}),
+		informer: gen.NewShared[*corev1.ConfigMap](
+			func() gen.ResourceClient[*corev1.ConfigMapList] { return server },
+			gen.Options{Resource: corev1.SchemeGroupVersion.WithResource("configmaps")}),
+	}
+	t.Cleanup(r.queue.ShutDown)
+	r.eyes.AddInformer("shop", r.informer)
+	r.eyes.AddQueue("bakeries", r.queue)
+	return r
+}
+
+func (r *rig) start() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { r.informer.RunWithContext(ctx) })
+	synctest.Wait()
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	r.Cleanup(stop)
+	return stop
+}
+
+// fail makes the server answer all requests with an error.
+func (r *rig) fail(err error) {
+	r.server.OnRequest(func(context.Context, runtimetest.Request) error { return err })
+}
+
+func (r *rig) handle(f func()) {
+	r.Helper()
+	_, err := informer.AddEventHandler(r.informer, cache.ResourceEventHandlerFuncs{AddFunc: func(any) { f() }},
+		informer.HandlerOptions{Name: "baker", ContainPanics: true})
+	if err != nil {
+		r.Fatal(err)
+	}
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
+}
+
+// TestFindings plants one fault at a time between two looks, and checks that the second names it, and nothing
+// else.
+func TestFindings(t *testing.T) {
+	configMaps := schema.GroupResource{Resource: "configmaps"}
+	for name, test := range map[string]struct {
+		// fault is planted before the first look. later is called between both, wait after each.
+		fault, later func(r *rig)
+		wait         time.Duration
+		// kind is that of the finding, "" for none, and texts are in it.
+		kind  string
+		texts []string
+	}{
+		"a start":   {fault: func(r *rig) { r.start() }, wait: 10 * time.Second},
+		"a standby": {wait: time.Hour},
+		"an empty collection": {fault: func(r *rig) { r.start() }, later: func(r *rig) { r.server.Bookmark() },
+			wait: time.Minute},
+		"forbidden": {
+			fault: func(r *rig) {
+				r.fail(apierrors.NewForbidden(configMaps, "", errors.New("no role")))
+				r.start()
+			},
+			wait: 15 * time.Second, kind: "cannot list",
+			texts: []string{"v1 configmaps", "shop", "forbidden", "no role", "since 2000-01-01T00:00:00Z"},
+		},
+		"an object that can't be decoded": {
+			fault: func(r *rig) {
+				r.fail(&listwatch.DecodingError{Namespace: "ns", Name: "secret", Field: "spec.size",
+					Value: "string", Type: "int"})
+				r.start()
+			},
+			wait: 15 * time.Second, kind: "cannot list", texts: []string{"spec.size", "a Go value of type int"},
+		},
+		"silence": {
+			fault: func(r *rig) { r.start(); r.server.Bookmark(); synctest.Wait() }, wait: 2 * time.Minute,
+			kind: "silent watch", texts: []string{"v1 configmaps", "since 2000-01-01T00:00:00Z"},
+		},
+		"a list that never ends": {
+			fault: func(r *rig) {
+				r.server.OnRequest(func(ctx context.Context, _ runtimetest.Request) error {
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				r.start()
+			},
+			wait: 40 * time.Second, kind: "never synced", texts: []string{"without an error"},
+		},
+		"relists": {
+			fault: func(r *rig) { r.start() },
+			later: func(r *rig) {
+				for range 5 {
+					r.server.FailWatches(apierrors.NewResourceExpired("too old"))
+					bubble.Advance(5 * time.Second)
+				}
+			},
+			wait: 10 * time.Second, kind: "relists too often", texts: []string{"too old"},
+		},
+		"a handler that hangs": {
+			fault: func(r *rig) {
+				never := make(chan struct{})
+				r.handle(func() { <-never })
+				r.start()
+				r.Cleanup(func() { close(never) })
+				r.server.Create(configMap("a"))
+				r.server.Create(configMap("b"))
+				synctest.Wait()
+			},
+			wait: 20 * time.Second, kind: "handler hangs", texts: []string{"baker", "1 more wait"},
+		},
+		"a handler that is slow": {
+			fault: func(r *rig) {
+				r.handle(func() { bubble.Pass(5 * time.Second) })
+				r.start()
+				for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
+					r.server.Create(configMap(name))
+				}
+			},
+			wait: 11 * time.Second,
+		},
+		"a handler that panics": {
+			fault: func(r *rig) { r.handle(func() { panic("odd") }); r.start() },
+			later: func(r *rig) { r.server.Create(configMap("a")); synctest.Wait() },
+			wait:  11 * time.Second, kind: "handler panics", texts: []string{"baker", "1 more"},
+		},
+		"no worker": {
+			fault: func(r *rig) { r.queue.Add("ns/a") }, wait: 11 * time.Second,
+			kind: "no worker", texts: []string{"bakeries", "1 items"},
+		},
+		"no progress": {
+			fault: func(r *rig) { r.queue.Add("ns/a"); r.queue.Add("ns/b"); r.queue.Get() },
+			wait:  11 * time.Second, kind: "no progress", texts: []string{"bakeries"},
+		},
+		"progress": {
+			fault: func(r *rig) { r.queue.Add("ns/a"); r.queue.Add("ns/b") },
+			later: func(r *rig) { r.queue.Get() }, wait: 11 * time.Second,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				if test.fault != nil {
+					test.fault(r)
+				}
+				bubble.Pass(test.wait)
+				r.eyes.Snapshot()
+				if test.later != nil {
+					test.later(r)
+				}
+				bubble.Pass(test.wait)
+				s := r.eyes.Snapshot()
+				var text strings.Builder
+				if err := s.WriteText(&text); err != nil {
+					t.Fatal(err)
+				}
+				if test.kind == "" {
+					if len(s.Findings) > 0 {
+						t.Errorf("found %v", s.Findings)
+					}
+					return
+				}
+				if len(s.Findings) != 1 || s.Findings[0].Kind != test.kind {
+					t.Fatalf("found %v, want %s", s.Findings, test.kind)
+				}
+				for _, part := range append(test.texts, test.kind) {
+					if !strings.Contains(text.String(), part) {
+						t.Errorf("%q lacks %q", s.Findings[0], part)
+					}
+				}
+				if strings.Contains(text.String(), "secret") {
+					t.Errorf("the name of an object is shown:\n%s", &text)
+				}
+			})
+		})
+	}
+}
+
+// TestSourcesEnd checks that what has ended is forgotten.
+func TestSourcesEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		stop := r.start()
+		if s := r.eyes.Snapshot(); len(s.Informers) != 1 || len(s.Queues) != 1 {
+			t.Errorf("%d informers and %d queues", len(s.Informers), len(s.Queues))
+		}
+		stop()
+		r.queue.ShutDown()
+		r.eyes.Snapshot()
+		if s := r.eyes.Snapshot(); len(s.Informers) != 0 || len(s.Queues) != 0 {
+			t.Errorf("%d informers and %d queues have ended, and are shown", len(s.Informers), len(s.Queues))
+		}
+		r.eyes.AddQueue("more", r.queue)
+		r.eyes.Remove("more")
+		if s := r.eyes.Snapshot(); len(s.Queues) != 0 {
+			t.Error("a queue that was removed is shown")
+		}
+	})
+}
+
+// TestHandler checks the answers.
+func TestHandler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.start()
+		r.queue.Add("ns/a")
+		get := func(method, target string) (*http.Response, string) {
+			w := httptest.NewRecorder()
+			r.eyes.ServeHTTP(w, httptest.NewRequest(method, target, nil))
+			resp := w.Result()
+			text, err := io.ReadAll(resp.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return resp, string(text)
+		}
+		resp, text := get(http.MethodGet, "/debug/eyes")
+		for _, part := range []string{"for the first time", "configmaps", "Watching", "bakeries", "no findings"} {
+			if !strings.Contains(text, part) {
+				t.Errorf("the text lacks %q:\n%s", part, text)
+			}
+		}
+		if got := resp.Header.Get("Kubewright-Compared"); got != "false" {
+			t.Errorf("compared: %s", got)
+		}
+		bubble.Pass(time.Minute)
+		resp, text = get(http.MethodGet, "/debug/eyes?format=json")
+		var s eyes.Snapshot
+		if err := json.Unmarshal([]byte(text), &s); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Findings) != 1 || s.Schema != eyes.Schema || len(s.Informers) != 1 || !s.Informers[0].Synced ||
+			s.Queues[0].Ready != 1 || s.Queues[0].OldestWaitingSeconds != nil {
+			t.Errorf("%+v", s)
+		}
+		if got := resp.Header.Get("Kubewright-Findings"); got != "1" {
+			t.Errorf("%s findings", got)
+		}
+		for _, c := range []struct {
+			method, target string
+			status, length int
+		}{
+			{http.MethodHead, "/", 200, 0}, {http.MethodPost, "/", 405, -1}, {http.MethodGet, "/?format=xml", 400, -1},
+		} {
+			resp, text := get(c.method, c.target)
+			if resp.StatusCode != c.status || c.length >= 0 && len(text) != c.length {
+				t.Errorf("%s %s: status %d, %q", c.method, c.target, resp.StatusCode, text)
+			}
+		}
+	})
+}

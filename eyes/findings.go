@@ -1,0 +1,157 @@
+package eyes
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+)
+
+// Finding is something that doesn't work. Its kinds, with what they need:
+//
+//	cannot list       an informer's lists or watches fail, twice in a row and for 10 s
+//	never synced      an informer runs without an error, and hasn't listed for a minute
+//	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes
+//	relists too often an informer has listed three times between two looks that are up to a minute apart
+//	handler hangs     a handler hasn't returned from the same notification between two looks
+//	backlog grows     1,000 notifications or more wait for a handler that was given some, more than at the look
+//	                  before
+//	handler panics    a handler has panicked since the look before
+//	reconcile hangs   an item has been in process for ten minutes, in a queue with metrics
+//	no progress       items are ready in two looks, and none was handed out between them
+//	no worker         items are ready in two looks, none is in process, and none was handed out between them
+//
+// None fires for a start, a standby whose informers and queues don't run, or an empty collection.
+type Finding struct {
+	Kind string `json:"kind"`
+	// Source is the name that was given to Add, Subject the informer, the handler or the queue.
+	Source  string `json:"source"`
+	Subject string `json:"subject"`
+	// Cause says why, as far as that is known, and Since since when at the latest.
+	Cause string    `json:"cause"`
+	Since time.Time `json:"since,omitzero"`
+}
+
+func (f Finding) String() string {
+	text := fmt.Sprintf("%s: %s of %q: %s", f.Kind, f.Subject, f.Source, f.Cause)
+	if !f.Since.IsZero() {
+		text += ", since " + f.Since.Format(time.RFC3339)
+	}
+	return text
+}
+
+// The limits of findings.
+const (
+	failingFor    = 10 * time.Second
+	syncWithin    = time.Minute
+	silentFor     = 3 * time.Minute
+	listsAtMost   = 2
+	lookedWithin  = time.Minute
+	backlogLimit  = 1000
+	reconcileTime = 10 * time.Minute
+)
+
+// Findings returns what doesn't work, in the order of their sources. before is an earlier look, or nil: then
+// what needs two looks isn't found.
+func Findings(before, now *Snapshot) []Finding {
+	findings := []Finding{}
+	var earlier Snapshot
+	if before != nil {
+		earlier = *before
+	}
+	for n := range now.Informers {
+		i := &now.Informers[n]
+		f := Finding{Source: i.Source, Subject: i.Name}
+		findings = append(findings, i.findings(f, now.Taken)...)
+		was := slices.IndexFunc(earlier.Informers, func(o Informer) bool {
+			return o.Source == i.Source && o.Name == i.Name && o.Form == i.Form
+		})
+		if was >= 0 {
+			findings = append(findings, i.changes(f, &earlier.Informers[was], earlier.Taken, now.Taken)...)
+		}
+	}
+	for n := range now.Queues {
+		q := &now.Queues[n]
+		f := Finding{Source: q.Source, Subject: "the queue"}
+		if t := q.LongestRunningSeconds; t != nil && *t >= reconcileTime.Seconds() {
+			f.Kind, f.Since = "reconcile hangs", now.Taken.Add(-time.Duration(*t*float64(time.Second)))
+			f.Cause = fmt.Sprintf("one of %d items in process has been there for %.0f s", q.InProcess, *t)
+			findings = append(findings, f)
+		}
+		was := slices.IndexFunc(earlier.Queues, func(o Queue) bool { return o.Source == q.Source })
+		if was >= 0 {
+			findings = append(findings, q.changes(f, &earlier.Queues[was], earlier.Taken)...)
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Source, b.Source) })
+	return findings
+}
+
+// findings returns what one look shows of an informer.
+func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
+	runs := i.State != string(informer.Idle) && i.State != string(informer.Stopped) && i.Unread == ""
+	switch {
+	case !runs:
+	case i.Failures > 1 && now.Sub(i.FailingSince) >= failingFor:
+		f.Kind, f.Since = "cannot list", i.FailingSince
+		f.Cause = fmt.Sprintf("%s, %d attempts: %s", i.reason, i.Failures, i.LastError)
+		found = append(found, f)
+	case !i.Synced && !i.Since.IsZero() && now.Sub(i.Since) >= syncWithin:
+		f.Kind, f.Since = "never synced", i.Since
+		f.Cause = fmt.Sprintf("it is in state %s, without an error", i.State)
+		found = append(found, f)
+	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() && now.Sub(i.LastEvent) >= silentFor:
+		f.Kind, f.Since = "silent watch", i.LastEvent
+		f.Cause = "nothing arrives, not even the bookmark of each minute: the connection may be dead"
+		found = append(found, f)
+	}
+	return found
+}
+
+// changes returns what two looks show of an informer.
+func (i *Informer) changes(f Finding, was *Informer, then, now time.Time) (found []Finding) {
+	if lists := i.Lists - was.Lists; lists > listsAtMost && now.Sub(then) <= lookedWithin {
+		f.Kind, f.Since = "relists too often", then
+		f.Cause = fmt.Sprintf("%d lists in %.0f s, the last because of: %s", lists, now.Sub(then).Seconds(),
+			cmp.Or(i.Relisted, "an unknown reason"))
+		found = append(found, f)
+	}
+	if !slices.EqualFunc(i.Handlers, was.Handlers, func(a, b Handler) bool { return a.Name == b.Name }) {
+		return found // Handlers came or went, and their names need not be different.
+	}
+	for n, h := range i.Handlers {
+		before := was.Handlers[n]
+		f := Finding{Source: f.Source, Subject: "handler " + h.Name + " of the " + i.Name, Since: then}
+		switch {
+		case h.Busy && before.Busy && h.Delivered == before.Delivered:
+			f.Kind = "handler hangs"
+			f.Cause = fmt.Sprintf("it hasn't returned from a notification; %d more wait", h.Backlog)
+		case h.Backlog >= backlogLimit && h.Backlog > before.Backlog:
+			f.Kind = "backlog grows"
+			f.Cause = fmt.Sprintf("%d notifications wait, and %d did before; it got %d meanwhile",
+				h.Backlog, before.Backlog, h.Delivered-before.Delivered)
+		case h.Panics > before.Panics:
+			f.Kind = "handler panics"
+			f.Cause = fmt.Sprintf("%d more panics, %d in all", h.Panics-before.Panics, h.Panics)
+		default:
+			continue
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// changes returns what two looks show of a queue.
+func (q *Queue) changes(f Finding, was *Queue, then time.Time) (found []Finding) {
+	if q.Ready == 0 || was.Ready == 0 || q.HandedOut != was.HandedOut {
+		return nil
+	}
+	f.Kind, f.Since = "no progress", then
+	f.Cause = fmt.Sprintf("%d items are ready, and all workers are busy with %d", q.Ready, q.InProcess)
+	if q.InProcess == 0 {
+		f.Kind, f.Cause = "no worker", fmt.Sprintf("%d items are ready, and nobody takes them", q.Ready)
+	}
+	return []Finding{f}
+}

@@ -1,0 +1,164 @@
+package eyes
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// Schema is the number of the form of a Snapshot in JSON. It changes if a field's meaning does, or one goes.
+const Schema = 1
+
+// Snapshot is what one look has seen. Times that are zero, and what isn't known, are left out of JSON.
+type Snapshot struct {
+	Schema int       `json:"schema"`
+	Taken  time.Time `json:"taken"`
+	// Compared is when the earlier look was taken that the findings compare with, zero if there was none.
+	Compared  time.Time  `json:"compared,omitzero"`
+	Findings  []Finding  `json:"findings"`
+	Informers []Informer `json:"informers"`
+	Queues    []Queue    `json:"queues"`
+
+	// keys is set if texts may have the names of objects.
+	keys bool
+}
+
+// Informer is the state of an informer, see informer.Status. Form is typed, metadata or unstructured.
+type Informer struct {
+	Source   string `json:"source"`
+	Name     string `json:"name"`
+	Group    string `json:"group"`
+	Version  string `json:"version"`
+	Resource string `json:"resource"`
+	// Namespace is empty for all.
+	Namespace string `json:"namespace,omitempty"`
+	Form      string `json:"form,omitempty"`
+
+	State           string    `json:"state"`
+	Since           time.Time `json:"since,omitzero"`
+	Synced          bool      `json:"synced"`
+	Listed          time.Time `json:"listed,omitzero"`
+	Lists           int       `json:"lists"`
+	Watches         int       `json:"watches"`
+	ListSeconds     float64   `json:"listSeconds,omitempty"`
+	Relisted        string    `json:"relisted,omitempty"`
+	LastError       string    `json:"lastError,omitempty"`
+	Failures        int       `json:"failures,omitempty"`
+	FailingSince    time.Time `json:"failingSince,omitzero"`
+	LastEvent       time.Time `json:"lastEvent,omitzero"`
+	LastBookmark    time.Time `json:"lastBookmark,omitzero"`
+	ResourceVersion string    `json:"resourceVersion,omitempty"`
+	Objects         int       `json:"objects"`
+	// NotStreamed is why the last list or watch wasn't decoded while it arrived, empty if it was.
+	NotStreamed string    `json:"notStreamed,omitempty"`
+	Handlers    []Handler `json:"handlers"`
+	// Unread is why only the name, the state and Synced are known.
+	Unread string `json:"unread,omitempty"`
+
+	// reason is why it hasn't synced or fails, in a word.
+	reason string
+}
+
+// Handler is the state of a handler, see informer.HandlerStatus.
+type Handler struct {
+	Name      string `json:"name"`
+	Synced    bool   `json:"synced"`
+	Backlog   int    `json:"backlog"`
+	Delivered uint64 `json:"delivered"`
+	Busy      bool   `json:"busy"`
+	Panics    int    `json:"panics,omitempty"`
+}
+
+// Queue is the state of a queue, see queue.Status.
+type Queue struct {
+	Source    string `json:"source"`
+	Ready     int    `json:"ready"`
+	InProcess int    `json:"inProcess"`
+	Again     int    `json:"again"`
+	Parked    int    `json:"parked"`
+	Delayed   int    `json:"delayed"`
+	// NextDueSeconds is the time until the first delayed item is due, if there is one.
+	NextDueSeconds *float64 `json:"nextDueSeconds,omitempty"`
+	HandedOut      uint64   `json:"handedOut"`
+	// LongestRunningSeconds and OldestWaitingSeconds are nil if the queue has no metrics: it knows no times.
+	LongestRunningSeconds *float64 `json:"longestRunningSeconds,omitempty"`
+	OldestWaitingSeconds  *float64 `json:"oldestWaitingSeconds,omitempty"`
+	ShutDown              bool     `json:"shutDown,omitempty"`
+}
+
+// addInformers returns false if all of them have stopped.
+func (s *Snapshot) addInformers(source string, statuses []informer.Status) (runs bool) {
+	runs = len(statuses) == 0
+	for n := range statuses {
+		i := s.informerOf(source, &statuses[n])
+		runs = runs || statuses[n].State != informer.Stopped
+		s.Informers = append(s.Informers, i)
+	}
+	return runs
+}
+
+func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer {
+	unsynced := *s
+	unsynced.Synced = false // An informer that has synced may fail, too.
+	i := Informer{
+		Source: source, Name: s.Name, Group: s.Resource.Group, Version: s.Resource.Version,
+		Resource: s.Resource.Resource, Namespace: s.Namespace, Form: formOf(s.Type), State: string(s.State),
+		Since: s.Since, Synced: s.Synced, Listed: s.Listed, Lists: s.Lists, Watches: s.Watches,
+		ListSeconds: s.ListTook.Seconds(), Relisted: s.Relisted, Failures: s.Failures,
+		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
+		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
+		Handlers: []Handler{}, reason: unsynced.NotSynced().Reason,
+	}
+	if s.LastError != nil {
+		i.LastError = snapshot.textOf(s.LastError)
+	}
+	for _, h := range s.Handlers {
+		i.Handlers = append(i.Handlers, Handler(h))
+	}
+	return i
+}
+
+// textOf returns the text of an error, without the name of an object.
+func (snapshot *Snapshot) textOf(err error) string {
+	var decoding *listwatch.DecodingError
+	if snapshot.keys || !errors.As(err, &decoding) {
+		return err.Error()
+	}
+	unnamed := *decoding
+	unnamed.Namespace, unnamed.Name = "", ""
+	return unnamed.Error()
+}
+
+// formOf returns the form of objects of a type.
+func formOf(goType string) string {
+	switch {
+	case goType == "":
+		return ""
+	case strings.HasSuffix(goType, ".PartialObjectMetadata"):
+		return "metadata"
+	case strings.HasSuffix(goType, ".Unstructured"):
+		return "unstructured"
+	}
+	return "typed"
+}
+
+// addQueue returns false if the queue was shut down and is empty.
+func (s *Snapshot) addQueue(source string, q queue.Status) (runs bool) {
+	one := Queue{
+		Source: source, Ready: q.Ready, InProcess: q.InProcess, Again: q.Again, Parked: q.Parked,
+		Delayed: q.Delayed, HandedOut: q.HandedOut, ShutDown: q.ShutDown,
+	}
+	if q.Delayed > 0 {
+		one.NextDueSeconds = new(q.NextDue.Seconds())
+	}
+	if q.Timed {
+		one.LongestRunningSeconds = new(q.LongestRunning.Seconds())
+		one.OldestWaitingSeconds = new(q.OldestWaiting.Seconds())
+	}
+	s.Queues = append(s.Queues, one)
+	return !q.ShutDown || q.Ready+q.InProcess+q.Again+q.Parked > 0
+}
