@@ -1,6 +1,7 @@
 package ownwrites
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -65,13 +66,13 @@ type piece struct {
 
 // pieces reads a response until it ends, whether or not the pieces are taken at once.
 func pieces(body io.Reader) <-chan piece {
-	all := make(chan piece, 1_000_000)
+	all := make(chan piece, 100_000)
 	go func() {
 		defer close(all)
+		text := make([]byte, 16<<10)
 		for {
-			text := make([]byte, 16<<10)
 			n, err := body.Read(text)
-			all <- piece{text[:n], time.Now()}
+			all <- piece{bytes.Clone(text[:n]), time.Now()}
 			if err != nil {
 				return
 			}

@@ -25,8 +25,8 @@ import (
 
 var table = flag.Bool("ownwrites.table", false, "print the table of docs/controller-runtime.md")
 
-// TestTable runs a controller with 8 workers for 64 objects, which writes each object ten times, as soon as it
-// can, with a kube-apiserver: on controller-runtime's caches, on those with its barrier for reads, and with
+// TestTable runs a controller with 8 workers for 64 objects, which writes each object ten times, as soon as
+// it can, with a kube-apiserver: on controller-runtime's caches, on those with its barrier for reads, and with
 // kwctrl.OwnWrites. It prints what they take.
 func TestTable(t *testing.T) {
 	if !*table {
@@ -34,7 +34,7 @@ func TestTable(t *testing.T) {
 	}
 	server := startKube(t)
 	var out bytes.Buffer
-	out.WriteString("| | reconciles | on a stale cache | refused writes | requests | workers blocked | " +
+	out.WriteString("| | reconciles | stale | refused writes | requests | workers blocked | " +
 		"seconds | CPU seconds |\n| --- | --: | --: | --: | --: | --: | --: | --: |\n")
 	barrier := func(o *ctrl.Options) {
 		o.Client.Cache = &client.CacheOptions{EnableReadYourWritesConsistency: new(true)}
