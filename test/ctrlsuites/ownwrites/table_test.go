@@ -26,8 +26,8 @@ import (
 var table = flag.Bool("ownwrites.table", false, "print the table of docs/controller-runtime.md")
 
 // TestTable runs a controller with 8 workers for 64 objects, which writes each object ten times, as soon as
-// it can, with a kube-apiserver: on controller-runtime's caches, on those with its barrier for reads, and with
-// kwctrl.OwnWrites. It prints what they take.
+// it can, with a kube-apiserver: on controller-runtime's caches, on those with its barrier for reads, and
+// with kwctrl.OwnWrites. It prints what they take.
 func TestTable(t *testing.T) {
 	if !*table {
 		t.Skip("prints a table, if -ownwrites.table is set")
