@@ -84,7 +84,7 @@ func TestKube(t *testing.T) {
 func waits(t *testing.T, name string, config *rest.Config, n int) {
 	counts, r := &counts{}, newRounds(t, n)
 	// The bound is one that slow machines don't reach.
-	tracker := ownwrites.New(ownwrites.Options{Bound: 5 * time.Minute, Metrics: counts.metrics()})
+	tracker := ownwrites.New(ownwrites.Options{Bound: time.Minute, Metrics: counts.metrics()})
 	config = rest.CopyConfig(config)
 	config.Wrap(tracker.Transport)
 	begin := time.Now()
