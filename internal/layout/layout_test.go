@@ -59,6 +59,14 @@ var allowed = []struct {
 	{"runtime/internal/transport", nil},
 	{"runtime/internal/limits", []string{"runtime/internal/sources"}},
 	{"runtime/internal/observe", nil},
+	// Whether a kind is served is decided without a request, and without an informer.
+	{"runtime/internal/served", nil},
+	{"runtime/internal/definitions", []string{
+		"runtime/internal/served", "runtime/internal/reflector", "runtime/internal/sources",
+		"runtime/internal/clientsource", "runtime/listwatch",
+	}},
+	{"runtime/internal/definitions/definitionstest", nil},
+	{"runtime/optional", []string{"runtime/internal/definitions", "runtime/internal/served"}},
 	// The source's package imports this one, not the reverse.
 	{"runtime/listwatch", []string{"runtime/internal/transport", "runtime/internal/limits"}},
 	{"runtime/internal/clientsource", []string{
@@ -86,10 +94,12 @@ var allowed = []struct {
 	// The engine imports this package, not the reverse.
 	{"runtime/informer", []string{
 		"internal/clientgo",
-		"runtime/listwatch", "runtime/internal/unwrap", "runtime/internal/metrics",
+		"runtime/listwatch", "runtime/optional",
+		"runtime/internal/unwrap", "runtime/internal/metrics",
 	}},
 	{"runtime/internal/engine", []string{
-		"runtime/informer", "runtime/listwatch", "runtime/gen/client", "runtime/internal/reflector",
+		"runtime/informer", "runtime/internal/served", "runtime/listwatch", "runtime/gen/client",
+		"runtime/internal/reflector",
 		"runtime/internal/decode", "runtime/internal/sources", "runtime/internal/deltafifo",
 		"runtime/internal/store", "runtime/internal/indexer", "runtime/internal/transforms",
 		"runtime/internal/unwrap", "runtime/internal/metrics", "runtime/internal/observe",
