@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/tools/cache"
@@ -20,6 +21,8 @@ type HealthOptions struct {
 	// Synced makes an informer unhealthy until it has synced, for a readiness
 	// check.
 	Synced bool
+	// Served makes an informer unhealthy while its kind is absent, see Options.Definitions.
+	Served bool
 }
 
 // HealthCheck returns a check of informers for a health endpoint. It has the type of controller-runtime's
@@ -58,6 +61,8 @@ func (o HealthOptions) check(s Status, now time.Time) error {
 		return fmt.Errorf("%s: stopped", s.Name)
 	case o.Synced && !s.Synced:
 		return s.NotSynced()
+	case o.Served && s.State == Absent:
+		return s.absence()
 	case s.Failures > 0 && now.Sub(s.FailingSince) > patience:
 		return fmt.Errorf("%s: %s since %s (attempt %d): %w", s.Name, reasonOf(s.LastError),
 			s.FailingSince.Format(time.RFC3339), s.Failures, s.LastError)
@@ -71,6 +76,15 @@ func (o HealthOptions) check(s Status, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// absence says since when a kind is absent, and in which versions it is served.
+func (s Status) absence() error {
+	versions := "the server doesn't serve it"
+	if len(s.ServedVersions) > 0 {
+		versions = "the server serves it as " + strings.Join(s.ServedVersions, ", ")
+	}
+	return fmt.Errorf("%s: absent since %s: %s", s.Name, s.Since.Format(time.RFC3339), versions)
 }
 
 func latest(a, b time.Time) time.Time {

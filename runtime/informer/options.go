@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/optional"
 )
 
 // Options configure the cache of an informer, see [Configure], or of all informers of a factory, see
@@ -69,6 +70,11 @@ type Options struct {
 	// informer opens another: without it, a dead connection looks like a quiet one. Servers send a bookmark
 	// about every minute. Zero means no timeout. A timeout shows as the last error in [Status].
 	SilenceTimeout time.Duration
+
+	// Definitions, if not nil, makes the kind optional: while the server doesn't serve it, the informer is
+	// empty, has synced, and sends no request. See package optional. To set it for some informers of a factory,
+	// use Overrides. It needs the Resource of [Status]: an informer that starts without one logs that.
+	Definitions *optional.Definitions
 
 	// RecreationIsDeletion makes the informer report an object that was deleted and created again, while it
 	// wasn't watching, as a missed deletion and an addition. Without it, handlers receive an update. The UID
@@ -163,6 +169,8 @@ func (o Options) Validate() error {
 		}
 	}
 	switch {
+	case o.Definitions != nil && *o.Definitions == (optional.Definitions{}):
+		return errors.New("the Definitions are empty: make them with optional.NewDefinitions")
 	case o.InitialEventsTimeout < 0:
 		return fmt.Errorf("InitialEventsTimeout is %v: zero means no timeout", o.InitialEventsTimeout)
 	case o.SilenceTimeout < 0:

@@ -29,8 +29,10 @@ const (
 	Waiting State = "Waiting"
 	// Watching: it receives changes.
 	Watching State = "Watching"
-	// BackingOff: it waits before the next attempt.
+	// BackingOff: it waits before the next attempt, or until it is certain whether its kind is served.
 	BackingOff State = "BackingOff"
+	// Absent: its kind is optional, see Options.Definitions, and the server doesn't serve it.
+	Absent State = "Absent"
 	// Stopped: it has run and stopped.
 	Stopped State = "Stopped"
 )
@@ -52,6 +54,9 @@ type Status struct {
 	// State is what the informer is doing at the server, Since when that began.
 	State State
 	Since time.Time
+	// ServedVersions are the versions in which the server serves the resource while this one is Absent, as far
+	// as the last discovery knows.
+	ServedVersions []string
 	// Synced is set if the store holds a complete list. Listed is when the last list became visible.
 	Synced bool
 	Listed time.Time

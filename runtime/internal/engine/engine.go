@@ -95,6 +95,8 @@ type engine[K comparable] struct {
 	deletionsSeen atomic.Uint64
 	// restored is the last restore of the server. It is never nil.
 	restored atomic.Pointer[restore]
+	// optional is the reader, if the kind is optional and the informer has started.
+	optional atomic.Pointer[optionalReader]
 	// failures announces failed lists and watches to WaitForSyncOr.
 	failures broadcast
 
@@ -248,6 +250,7 @@ func (i *engine[K]) runLoop(ctx context.Context, detector *mutationDetector) {
 		logger:       klog.FromContext(ctx),
 		deletionKind: deleted,
 	}
+	i.logUnlessOptional(w.logger)
 	r := i.newReader(queue, w.metrics)
 
 	var running sync.WaitGroup

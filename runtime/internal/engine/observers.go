@@ -44,7 +44,7 @@ func (i *engine[K]) tellVersion() {
 	if i.observers.list.Load() == nil {
 		return
 	}
-	if i.selectsNothing() {
+	if i.showsNothing() {
 		i.observers.each(observe.Observer.Voided)
 		return
 	}
@@ -81,7 +81,11 @@ func (s *shared[K]) Observe(o observe.Observer) {
 
 func (s *shared[K]) Version() string { return s.core.store.ResourceVersion() }
 
-func (s *shared[K]) Resource() schema.GroupVersionResource { return s.core.resource() }
+func (s *shared[K]) Resource() schema.GroupVersionResource {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	return s.core.resource()
+}
 
 func (s *shared[K]) Running() bool {
 	s.core.mu.Lock()

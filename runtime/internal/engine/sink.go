@@ -3,11 +3,13 @@ package engine
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 	"github.com/kubewright/kubewright/runtime/internal/store"
 	"github.com/kubewright/kubewright/runtime/internal/transforms"
 )
@@ -37,13 +39,27 @@ func (i *engine[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics)
 		SilenceTimeout:       i.config.Options.SilenceTimeout,
 	}
 	i.queue = queue
-	if i.selection != nil {
-		i.reader = i.selection.Reader(i.config.Source, selectionSink[K]{s}, options)
-	} else {
+	if i.selection == nil {
 		s.lookedUp = i.useCache()
-		i.reader = reflector.New(i.config.Source, s, options)
 	}
+	reader := func(source sources.Source, options reflector.Options) Reader {
+		if i.selection != nil {
+			return i.selection.Reader(source, selectionSink[K]{s}, options)
+		}
+		return reflector.New(source, s, options)
+	}
+	i.reader = i.optionally(queue, options, reader)
 	return i.reader
+}
+
+// resource returns what the informer was told that it lists, or what it has requested. The caller holds mu.
+func (i *engine[K]) resource() schema.GroupVersionResource {
+	if source, ok := i.config.Source.(interface {
+		Resource() schema.GroupVersionResource
+	}); ok && i.config.Resource.Empty() {
+		return source.Resource()
+	}
+	return i.config.Resource
 }
 
 // sink takes the reflector's lists and events, and fills the queue. It transforms objects

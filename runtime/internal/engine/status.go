@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -11,13 +9,13 @@ import (
 func (i *engine[K]) Status() informer.Status {
 	i.mu.Lock()
 	r, queue := i.reader, i.queue
-	stopped := i.stopped
+	stopped, resource := i.stopped, i.resource()
 	i.mu.Unlock()
 
 	s := informer.Status{
 		Name:            i.config.Name,
 		Type:            i.config.TypeName,
-		Resource:        i.resource(),
+		Resource:        resource,
 		Namespace:       i.config.Namespace,
 		State:           informer.Idle,
 		Synced:          i.HasSynced(),
@@ -31,6 +29,9 @@ func (i *engine[K]) Status() informer.Status {
 		s.Lists, s.Watches, s.ListTook, s.Relisted = h.Lists, h.Watches, h.ListTook, h.Relisted
 		s.LastEvent, s.LastBookmark = h.LastEvent, h.LastBookmark
 		s.Queued = queue.Len()
+	}
+	if optional := i.optional.Load(); optional != nil {
+		s.ServedVersions = optional.servedVersions()
 	}
 	if source, ok := i.config.Source.(interface{ Reading() listwatch.Reading }); ok {
 		s.Reading = source.Reading()
@@ -46,17 +47,4 @@ func (i *engine[K]) Status() informer.Status {
 		})
 	}
 	return s
-}
-
-// resource returns what the informer was told that it lists, or what it has requested.
-func (i *engine[K]) resource() schema.GroupVersionResource {
-	i.mu.Lock()
-	resource := i.config.Resource
-	i.mu.Unlock()
-	if source, ok := i.config.Source.(interface {
-		Resource() schema.GroupVersionResource
-	}); ok && resource.Empty() {
-		resource = source.Resource()
-	}
-	return resource
 }

@@ -30,7 +30,7 @@ func (i *engine[K]) waitForVersion(ctx context.Context, resourceVersion string, 
 		return fmt.Errorf("wait for version %q: %w", resourceVersion, err)
 	}
 	return i.waitUntil(ctx, func() (bool, error) {
-		if err := valid(); err != nil || i.selectsNothing() {
+		if err := valid(); err != nil || i.showsNothing() {
 			return true, err
 		}
 		met, err := isAtLeast(i.store.ResourceVersion(), resourceVersion)
@@ -41,8 +41,11 @@ func (i *engine[K]) waitForVersion(ctx context.Context, resourceVersion string, 
 	})
 }
 
-// selectsNothing reports whether the informer has a selection of no objects.
-func (i *engine[K]) selectsNothing() bool { return i.selection != nil && i.selection.IsEmpty() }
+// showsNothing reports whether the informer has a selection of no objects, or its kind is absent.
+func (i *engine[K]) showsNothing() bool {
+	o := i.optional.Load()
+	return i.selection != nil && i.selection.IsEmpty() || o != nil && o.isEmptied()
+}
 
 // isAtLeast reports whether a store at version at, "" if it has none, shows version wanted.
 func isAtLeast(at, wanted string) (bool, error) {
@@ -189,7 +192,7 @@ func (i *engine[K]) waitForDeletions(
 		return nil
 	}
 	return i.waitUntil(ctx, func() (bool, error) {
-		if err := valid(); err != nil || i.selectsNothing() {
+		if err := valid(); err != nil || i.showsNothing() {
 			return true, err
 		}
 		for len(deletions) > 0 && i.shows(deletions[0]) {

@@ -30,6 +30,9 @@ func (s *selection) Reader(
 ) engine.Reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.group != nil { // The kind is optional, and comes or goes.
+		s.ranges = s.group.Status().Wanted
+	}
 	s.group = feeds.New(source, sink, feeds.Options{Field: s.field, Reflector: options})
 	_ = s.group.SetRanges(s.ranges) // It can't fail before the group runs.
 	return s.group
