@@ -35,6 +35,8 @@ type Options struct {
 	// Overrides are by the mapper's resources. One for a resource of which no informer has been made a minute
 	// after the first informer has started is logged: controllers request theirs when the manager starts. A
 	// transform, and what else ByObject of the cache's options has, is set there.
+	//
+	// Definitions are of one server: with them, NewCache makes caches of that server only.
 	informer.Options
 	// OwnWrites is a tracker that gets the informers of all caches, for function OwnWrites. It belongs to one
 	// API server, and then so do the Caches. The manager's clients must write through its transport:
@@ -44,6 +46,10 @@ type Options struct {
 	//	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
 	//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: caches.NewCache})
 	OwnWrites *ownwrites.Tracker
+	// Optional are kinds that a server may not serve: controllers, sources, indexes and reads of them work, and
+	// find nothing, until it does. See package optional. The caches find out by themselves what is served,
+	// unless Definitions is set.
+	Optional []Kind
 }
 
 // Caches makes caches on the informers of kubewright, and reports how they are doing. Its
@@ -79,13 +85,16 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if newCache == nil {
 		newCache = cache.New
 	}
-	if err := c.options.Validate(); err != nil {
+	if err := errors.Join(c.options.Validate(), checkOptional(c.options.Optional)); err != nil {
 		return nil, fmt.Errorf("kwctrl: %w", err)
 	}
 	tracker := c.options.OwnWrites
 	if opts.NewInformer != nil {
 		if tracker != nil {
 			return nil, errors.New("kwctrl: Options.OwnWrites needs caches without a NewInformer")
+		}
+		if len(c.options.Optional) > 0 {
+			return nil, fmt.Errorf("kwctrl: %w", errNewInformer)
 		}
 		return newCache(config, opts)
 	}
@@ -114,6 +123,11 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 			return nil, fmt.Errorf("make a RESTMapper: %w", err)
 		}
 	}
+	optionals, err := c.newOptionals(config, httpClient)
+	if err != nil {
+		return nil, fmt.Errorf("kwctrl: %w", err)
+	}
+	opts.Mapper = optionals.mapper(opts.Mapper)
 	cacheStarted, names, mapper := new(started), newNames(config.Host), opts.Mapper
 	opts.NewInformer = func(
 		lw toolscache.ListerWatcher, obj runtime.Object, resync time.Duration, indexers toolscache.Indexers,
@@ -131,7 +145,7 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 				SetResource(schema.GroupVersionResource)
 			}).SetResource(gvr)
 		}
-		c.configure(i, gvr.GroupResource())
+		c.configure(i, gvr, optionals)
 		made := &identified{
 			SharedIndexInformer: i, all: &c.informers, overrides: &c.overrides,
 			cacheStarted: cacheStarted, names: names, form: formOf(obj), gvr: gvr,
@@ -170,8 +184,11 @@ func (c *Caches) newInformer(
 }
 
 // configure sets the options of a new informer. NewCache has checked that they are valid.
-func (c *Caches) configure(i toolscache.SharedIndexInformer, resource schema.GroupResource) {
-	options := c.options.For(resource)
+func (c *Caches) configure(
+	i toolscache.SharedIndexInformer, gvr schema.GroupVersionResource, optionals *optionals,
+) {
+	resource := gvr.GroupResource()
+	options := optionals.options(c.options.For(resource), gvr)
 	c.overrides.match(resource)
 	onCreate := options.OnCreate
 	options.OnCreate = nil

@@ -44,7 +44,8 @@ func TestUnmatchedOverridesAreLogged(t *testing.T) {
 				c := NewCaches(Options{Options: informer.Options{
 					Overrides: map[schema.GroupResource]informer.Options{pods: {}, secrets: {}, nodes: {}}}})
 				newInformer := func(resource schema.GroupResource) {
-					c.configure(kwcache.NewSharedIndexInformer(&toolscache.ListWatch{}, nil, 0, nil), resource)
+					c.configure(kwcache.NewSharedIndexInformer(&toolscache.ListWatch{}, nil, 0, nil),
+						resource.WithVersion("v1"), &optionals{})
 				}
 				newInformer(pods)
 				for range 2 { // informers that start
