@@ -96,7 +96,8 @@ func TestOptionalOptions(t *testing.T) {
 	if got := own.options(informer.Options{}, boats); got.Definitions != own.definitions {
 		t.Error("an optional kind has no definitions")
 	}
-	if got := own.options(informer.Options{}, boat2.GroupVersion().WithResource("boats")); got.Definitions != nil {
+	another := boat2.GroupVersion().WithResource("boats")
+	if got := own.options(informer.Options{}, another); got.Definitions != nil {
 		t.Error("another version has definitions")
 	}
 	given, err := optional.NewDefinitions(config)

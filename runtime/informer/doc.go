@@ -49,6 +49,8 @@
 //   - [IndexLabels] and [IndexField] declare indexes that listers use.
 //   - [Configure] sets [Options]: fields that are dropped, limits for lists, list options, deadlines for
 //     servers that fall silent, and samples of objects to find mutations.
+//   - Options.Definitions makes a kind optional: while the server doesn't serve it, its informers are empty,
+//     see package optional.
 //   - [SetMetricsProvider] sets the provider of the metrics that client-go's informers have;
 //     contrib/prometheus has one.
 //

@@ -61,6 +61,30 @@ func TestInstallDeleteReinstall(t *testing.T) {
 	})
 }
 
+// TestFirstRequest checks that the first list of a kind that has appeared is of the newest state, and doesn't
+// need the server's watch cache. Informers of kinds that are served when they start begin as all others.
+func TestFirstRequest(t *testing.T) {
+	for _, absent := range []bool{true, false} {
+		inBubble(t, func(r *rig) {
+			want := "WATCH"
+			if absent {
+				want = "LIST"
+				r.start()
+				r.wantState(informer.Absent, 0)
+				r.install()
+			} else {
+				r.install()
+				r.start()
+			}
+			r.wantState(informer.Watching, 0)
+			first := r.objects.Requests()[0]
+			if first.Verb != want || first.Options.ResourceVersion != "" {
+				t.Errorf("the first request is %v, want a %s", first, want)
+			}
+		})
+	}
+}
+
 // TestSyncStaysTrue checks that an informer stays synced while it reads the list of a kind that has appeared,
 // and that waits for versions don't wait for an absent kind.
 func TestSyncStaysTrue(t *testing.T) {

@@ -101,8 +101,9 @@ func (o *optionalReader) Run(ctx context.Context) {
 			}
 			continue
 		case served.Open:
-			// What a replica that lags has cached of an earlier definition isn't read.
-			options.Consistent = wasAbsent
+			// What a replica that lags has cached of an earlier definition isn't read, and the first list doesn't
+			// need the server's watch cache, which isn't ready yet.
+			options.Consistent, options.ListFirst = wasAbsent, wasAbsent
 			options.Failed = o.failed
 			if options.ErrorHandler == nil {
 				options.ErrorHandler = o.logError

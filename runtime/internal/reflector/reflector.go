@@ -54,6 +54,9 @@ type Options struct {
 	PageSize int64
 	// Consistent makes the first list request the newest state, "" rather than "0".
 	Consistent bool
+	// ListFirst makes the first list one in pages, even if the source can stream lists. A server that has just
+	// begun to serve a kind refuses to stream it for about a second.
+	ListFirst bool
 	// From, if not "", is the version that the sink has reached already: the first round watches from it,
 	// without a list.
 	From string

@@ -44,7 +44,7 @@ func (r *round) start(ctx context.Context) state {
 		return watching{}
 	}
 	r.health.begin()
-	if r.watchList {
+	if r.watchList && !(r.opts.ListFirst && r.position.last() == "") {
 		return streaming{}
 	}
 	return listing{}
