@@ -299,6 +299,17 @@ func TestRules(t *testing.T) {
 			k.Got(at(60), Lacks)
 			return k
 		}, Open},
+		{"a definition that was deleted, of a kind that stays served, and one 404", func() *Kind {
+			k := opened()
+			k.Defined(at(1), Missing)
+			for get, _ := k.Next(); !get.IsZero(); get, _ = k.Next() {
+				k.Sent()
+				k.Got(get, Serves)
+			}
+			k.Missed(at(60))
+			k.Got(at(60), Lacks)
+			return k
+		}, Open},
 		{"two discoveries that are too close", func() *Kind {
 			k := opened()
 			k.Missed(at(60))
