@@ -97,7 +97,10 @@ func inBubble(t *testing.T, test func(*rig)) {
 		}}); err != nil {
 			t.Fatal(err)
 		}
-		logger := funcr.New(r.logs.write, funcr.Options{})
+		logger := funcr.New(func(prefix, line string) {
+			r.status() // A logger may ask for the state.
+			r.logs.write(prefix, line)
+		}, funcr.Options{})
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logger))
 		var running sync.WaitGroup
 		r.ctx, r.stop = ctx, func() { cancel(); running.Wait() }

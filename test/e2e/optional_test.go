@@ -10,7 +10,8 @@ import (
 )
 
 // TestOptionalKinds runs informers of kinds that come and go against a server of its own. The long form also
-// changes the versions that are served, forbids the watch of definitions, and has 50 kinds.
+// restarts the server, changes the versions that are served, forbids the watch of definitions, and has 50
+// kinds.
 func TestOptionalKinds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -30,10 +31,10 @@ func TestOptionalKinds(t *testing.T) {
 		kinds = 5
 	}
 	t.Run("ManyKinds", func(t *testing.T) { optionals.ManyKinds(t, server, kinds) })
-	t.Run("Restarts", func(t *testing.T) { optionals.Restarts(t, server) })
 	if testing.Short() {
-		return // TestModel of runtime/optional does the same, without the time that the rest takes.
+		return // The tests of runtime/optional do the same as the rest, with a clock that they move.
 	}
+	t.Run("Restarts", func(t *testing.T) { optionals.Restarts(t, server) })
 	t.Run("Versions", func(t *testing.T) { optionals.Versions(t, server) })
 	t.Run("Forbidden", func(t *testing.T) { optionals.Forbidden(t, server) })
 }

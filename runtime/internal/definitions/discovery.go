@@ -69,7 +69,7 @@ func (r *run) discover(ctx context.Context) {
 		klog.FromContext(ctx).V(2).Info("A discovery of optional kinds has failed", "err", err)
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	r.discovering = false
 	defer r.awake()
 	for _, k := range r.kinds {

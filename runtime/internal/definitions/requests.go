@@ -100,7 +100,7 @@ func (r *run) ask(ctx context.Context, version schema.GroupVersion) {
 		return
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	delete(r.asking, version)
 	defer r.awake()
 	for _, k := range r.kinds {

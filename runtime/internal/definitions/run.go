@@ -24,7 +24,9 @@ type run struct {
 	// observers counts the observers. The set's mu guards it.
 	observers int
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// lines are written by unlock, because a logger may ask for the state of an informer.
+	lines []func()
 	kinds map[schema.GroupVersionResource]*kind
 	// asking has the groups and versions for which GET is on its way.
 	asking      map[schema.GroupVersion]bool
@@ -68,6 +70,16 @@ func start(ctx context.Context, set *Set) *run {
 	r.group.Go(func() { r.loop(ctx) })
 	r.group.Go(func() { r.watch(ctx) })
 	return r
+}
+
+// unlock unlocks mu, and writes the lines of logs that the caller has left.
+func (r *run) unlock() {
+	lines := r.lines
+	r.lines = nil
+	r.mu.Unlock()
+	for _, write := range lines {
+		write()
+	}
 }
 
 func (r *run) end() {
@@ -119,12 +131,13 @@ func (r *run) status(k *kind) (served.Status, <-chan struct{}) {
 // tell tells a kind what was seen.
 func (r *run) tell(k *kind, what func(*served.Kind, time.Time)) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	r.tellLocked(k, what)
 	r.awake()
 }
 
-// tellLocked is tell for a caller that holds mu. It announces and logs what has changed.
+// tellLocked is tell for a caller that holds mu, and calls unlock. It announces what has changed, and leaves
+// lines for logs.
 func (r *run) tellLocked(k *kind, what func(*served.Kind, time.Time)) {
 	before, _, servedBefore := k.machine.State()
 	what(k.machine, time.Now())
@@ -138,13 +151,18 @@ func (r *run) tellLocked(k *kind, what func(*served.Kind, time.Time)) {
 	case state == served.Absent:
 		k.err, k.failingSince, k.failures = nil, time.Time{}, 0
 		k.wasAbsent = true
-		k.logger.Info("The server doesn't serve a resource: its informers are empty until it does",
-			"resource", k.resource, "servedVersions", k.versions)
+		versions := k.versions
+		r.lines = append(r.lines, func() {
+			k.logger.Info("The server doesn't serve a resource: its informers are empty until it does",
+				"resource", k.resource, "servedVersions", versions)
+		})
 	case isServed:
 		k.versions, k.err, k.failingSince, k.failures = nil, nil, time.Time{}, 0
 		if k.wasAbsent {
 			k.wasAbsent = false
-			k.logger.Info("The server serves a resource that was absent", "resource", k.resource)
+			r.lines = append(r.lines, func() {
+				k.logger.Info("The server serves a resource that was absent", "resource", k.resource)
+			})
 		}
 	}
 }

@@ -78,12 +78,15 @@ func isRefused(err error) bool {
 // cannotWatch goes on without the watch. It logs that at the first time.
 func (r *run) cannotWatch(ctx context.Context, err error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	r.defined = nil
 	if r.watching != served.Unwatched {
 		r.watching = served.Unwatched
-		klog.FromContext(ctx).Info(
-			"CustomResourceDefinitions can't be watched: absent kinds are looked for every 30 seconds", "err", err)
+		r.lines = append(r.lines, func() {
+			klog.FromContext(ctx).Info(
+				"CustomResourceDefinitions can't be watched: absent kinds are looked for every 30 seconds",
+				"err", err)
+		})
 	}
 	for _, k := range r.kinds {
 		r.tellLocked(k, func(m *served.Kind, now time.Time) { m.Defined(now, served.Unwatched) })
@@ -102,7 +105,7 @@ func (r *run) definitionOf(resource schema.GroupVersionResource) served.Definiti
 // listed replaces all definitions, by their names and versions.
 func (r *run) listed(all map[string]string) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	before := r.defined
 	r.defined = all
 	isFirst := r.watching != served.Missing
@@ -121,7 +124,7 @@ func (r *run) listed(all map[string]string) {
 // changed changes one definition.
 func (r *run) changed(name, version string, exists bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	if exists {
 		r.defined[name] = version
 	} else {

@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
-	"github.com/kubewright/kubewright/runtime/internal/observe"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/served"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
@@ -62,7 +61,6 @@ func (i *engine[K]) optionally(
 		afterwards: func(call func()) {
 			queue.Call(func(w *writer[K]) {
 				call()
-				i.observers.each(observe.Observer.Voided)
 				w.announceVersion()
 			})
 		},
