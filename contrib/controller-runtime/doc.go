@@ -7,6 +7,8 @@
 //
 //	controller.Options{NewQueue: kwctrl.NewQueue[reconcile.Request]}
 //
+// OwnWrites makes the requests of a controller wait until the caches show what was written for them.
+//
 // Package kwsharding divides the objects of a controller among its replicas, see docs/sharding.md.
 //
 // Both packages are in a module of their own, so that only their users depend on controller-runtime.

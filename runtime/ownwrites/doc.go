@@ -10,6 +10,8 @@
 //	...
 //	err = workqueue.Run(ctx, q, workers, reconcile)
 //
+// Function OwnWrites of contrib/controller-runtime does that for controllers of controller-runtime.
+//
 // A tracker belongs to one API server. Its transport records the writes of every client of the configuration
 // that are sent in the context that reconcile gets. Writes are matched to the informers by API group and
 // resource.
