@@ -29,7 +29,7 @@ func eyesCommand() *cobra.Command {
 	var o eyesOptions
 	cmd := &cobra.Command{
 		Use:   "eyes URL",
-		Short: "Show what the informers and queues of a running program are doing, and why they aren't",
+		Short: "Show what a running program's informers and queues do, and why they don't",
 		Long: `eyes prints what the handler of package eyes serves at a URL: findings, then tables of informers, handlers
 and queues. Some findings compare two looks, so it looks a second time if nobody has looked before.
 
