@@ -68,10 +68,11 @@ func serveDrops(t *testing.T, accept string) *drops {
 func owned(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "shop", ManagedFields: []metav1.ManagedFieldsEntry{{
-			Manager: "test", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1",
-			FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{}}`)},
-		}}},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "shop", Annotations: map[string]string{"a": "b"},
+			ManagedFields: []metav1.ManagedFieldsEntry{{
+				Manager: "test", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1",
+				FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:data":{}}`)},
+			}}},
 		Data: map[string]string{"key": "value"},
 	}
 }
@@ -288,6 +289,16 @@ func TestServerDrop(t *testing.T) {
 		b.SetResourceVersion(a.GetResourceVersion()) // Nobody else has the object.
 		if !reflect.DeepEqual(a, b) {
 			t.Errorf("%v, if the server leaves them out %v", a, b)
+		}
+	})
+}
+
+// TestDropAnnotations checks that an informer that drops annotations syncs: one of them ends a watch-list.
+func TestDropAnnotations(t *testing.T) {
+	eachMaker(t, "", func(t *testing.T, s *drops, of maker, lists bool) {
+		c := s.sync(t, of(lists), informer.Options{Drop: []string{"metadata.annotations"}})
+		if len(c.objects) != 1 || c.objects[0].(metav1.Object).GetAnnotations() != nil {
+			t.Errorf("cached %v", c.objects)
 		}
 	})
 }

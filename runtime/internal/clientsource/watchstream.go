@@ -318,7 +318,7 @@ func (s *watchStream) convert(raw decode.Event, obj object) sources.Event {
 		event.Object = raw.Object
 		return event
 	}
-	event.InitialEventsEnd = obj.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+	event.InitialEventsEnd = raw.InitialEventsEnd
 	if s.listing && event.InitialEventsEnd {
 		s.listing, s.slot = false, nil
 		s.body.events.End()

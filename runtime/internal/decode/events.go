@@ -20,6 +20,9 @@ type Event struct {
 	Version   string
 	// Skipped means that the object isn't wanted: Object is nil, and Version its resourceVersion.
 	Skipped bool
+	// InitialEventsEnd is set for the bookmark that ends the initial events of a watch-list, also if its
+	// annotations are dropped.
+	InitialEventsEnd bool
 	// Size is the size of the event's text in bytes.
 	Size int
 }
@@ -178,6 +181,19 @@ func (e *Events) body(d *jsonDecoder) (ok bool) {
 			return decodeInto(d, e.event.Status)
 		}
 	}
+	if e.event.Type == watch.Bookmark {
+		var bookmark struct {
+			Metadata struct {
+				Annotations map[string]string `json:"annotations"`
+			} `json:"metadata"`
+		}
+		start := d.pos
+		if !decodeInto(d, &bookmark) {
+			return false
+		}
+		d.pos = start
+		e.event.InitialEventsEnd = endsInitialEvents(bookmark.Metadata.Annotations)
+	}
 	var c Cached
 	if e.event.Type == watch.Added {
 		c = e.cached
@@ -190,6 +206,11 @@ func (e *Events) body(d *jsonDecoder) (ok bool) {
 	e.event.Object, e.event.FromCache, e.event.Version = f.object, f.fromCache, f.version
 	e.event.Skipped = f.skipped
 	return ok
+}
+
+// endsInitialEvents reports whether a bookmark has these annotations that ends the initial events.
+func endsInitialEvents(annotations map[string]string) bool {
+	return annotations[metav1.InitialEventsAnnotationKey] == "true"
 }
 
 func isChange(t watch.EventType) bool {

@@ -278,6 +278,10 @@ func (e *Events) protobufObject(event *Event, text []byte) (err error) {
 			return nil
 		}
 	}
+	if event.Type == watch.Bookmark {
+		var bookmark metav1.PartialObjectMetadata // The metadata is field 1 of each API type.
+		event.InitialEventsEnd = unmarshal(&bookmark, text) == nil && endsInitialEvents(bookmark.Annotations)
+	}
 	event.Object, err = e.fromProtobuf(text)
 	if typed, ok := any(event.Object).(runtime.Object); ok && err == nil {
 		typed.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(version, kind))
