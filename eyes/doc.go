@@ -10,6 +10,14 @@
 //	e.AddCaches("manager", caches) // of kwctrl.NewCaches
 //	err := mgr.AddMetricsServerExtraHandler("/debug/eyes", e)
 //
+// and add the queues of controllers when they are made, by the NewQueue of their options:
+//
+//	func(name string, l workqueue.TypedRateLimiter[T]) workqueue.TypedRateLimitingInterface[T] {
+//		q := kwctrl.NewQueue(name, l)
+//		e.AddQueue(name, q.(eyes.StatusQueue))
+//		return q
+//	}
+//
 // The page is plain text, or JSON with ?format=json. `kubewright eyes URL` prints it, and exits with 1 if
 // there are findings. Package eyesmetrics of contrib/prometheus has metrics. All of them read a [Snapshot].
 //

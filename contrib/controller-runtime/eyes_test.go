@@ -1,0 +1,74 @@
+package kwctrl_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	"github.com/kubewright/kubewright/contrib/controller-runtime/internal/configmaps"
+	"github.com/kubewright/kubewright/eyes"
+	"github.com/kubewright/kubewright/internal/bubble"
+)
+
+// TestEyes looks at the caches of a manager and at the queue of its controller.
+func TestEyes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := configmaps.New()
+		api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "one"}})
+		config := &rest.Config{Host: "http://api", QPS: -1, Transport: api}
+		caches := kwctrl.NewCaches(kwctrl.Options{})
+		options := managerOptions(caches)
+		options.Logger = logr.Discard()
+		mgr, err := manager.New(config, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := eyes.New(eyes.Options{})
+		e.AddCaches("manager", caches)
+		newQueue := func(name string, l limiter[reconcile.Request]) limitingQueue {
+			q := kwctrl.NewQueue(name, l)
+			e.AddQueue(name, q.(eyes.StatusQueue))
+			return q
+		}
+		nothing := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+			return reconcile.Result{}, nil
+		})
+		err = builder.ControllerManagedBy(mgr).Named("baker").For(&corev1.ConfigMap{}).
+			WithOptions(controller.Options{NewQueue: newQueue}).Complete(nothing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- mgr.Start(ctx) }()
+		bubble.Pass(time.Minute)
+		s := e.Snapshot()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if len(s.Informers) != 1 || !s.Informers[0].Synced || s.Informers[0].Objects != 1 ||
+			s.Informers[0].Resource != "configmaps" || s.Informers[0].Form != "typed" {
+			t.Errorf("informers: %+v", s.Informers)
+		}
+		at := slices.IndexFunc(s.Queues, func(q eyes.Queue) bool { return q.Source == "baker" })
+		if at < 0 || s.Queues[at].HandedOut != 1 || s.Queues[at].LongestRunningSeconds == nil {
+			t.Errorf("queues: %+v", s.Queues)
+		}
+		if len(s.Findings) > 0 {
+			t.Errorf("found %v", s.Findings)
+		}
+	})
+}
