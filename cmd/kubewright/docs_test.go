@@ -92,7 +92,8 @@ func knownFlags(t *testing.T) (byCommand map[string]map[string]bool, all map[str
 			byCommand[command][m[1]], all[m[1]] = true, true
 		}
 	}
-	for _, command := range []string{"generate", "check", "import", "init", "move", "eyes", "version", "completion"} {
+	commands := []string{"generate", "check", "import", "init", "move", "eyes", "version", "completion"}
+	for _, command := range commands {
 		var stdout, stderr strings.Builder
 		if status := execute(t.Context(), []string{command, "--help"}, &stdout, &stderr); status != 0 {
 			t.Fatalf("kubewright %s --help: exit status %d: %s", command, status, &stderr)

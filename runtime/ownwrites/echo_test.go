@@ -331,8 +331,8 @@ func TestEchoOfStatus(t *testing.T) {
 	})
 }
 
-// TestEchoOfReleasedObjects checks that the own versions of an object end when it goes to another replica, and
-// not when it is deleted.
+// TestEchoOfReleasedObjects checks that the own versions of an object end when it goes to another replica,
+// and not when it is deleted.
 func TestEchoOfReleasedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
