@@ -38,11 +38,14 @@ func currentGoMod(ctx context.Context) (string, error) {
 }
 
 // fitOf says which client-go the module with a go.mod requires, and which modules to raise. It is "" if the
-// module doesn't require client-go, or is kubewright.
+// module doesn't require client-go.
 func fitOf(file string, text []byte) (string, error) {
 	mod, err := modfile.Parse(file, text, nil)
 	if err != nil {
 		return "", err
+	}
+	if mod.Module == nil {
+		return "", fmt.Errorf("%s: it names no module", file)
 	}
 	required := requirement(mod, clientGoModule)
 	if required == "" {

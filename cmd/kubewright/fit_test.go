@@ -42,7 +42,9 @@ func TestFit(t *testing.T) {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, got, test.want)
 		}
 	}
-	if _, err := fitOf("go.mod", []byte("module")); err == nil {
-		t.Error("a broken go.mod is accepted")
+	for _, broken := range []string{"module", "", "require k8s.io/client-go v0.37.2"} {
+		if _, err := fitOf("go.mod", []byte(broken)); err == nil {
+			t.Errorf("a go.mod with %q is accepted", broken)
+		}
 	}
 }

@@ -79,7 +79,12 @@ func (m *module) relative(file string) string {
 
 // parse parses a go.mod of the module.
 func (m *module) parse(text []byte) (*modfile.File, error) {
-	return modfile.Parse(m.relative(m.path("go.mod")), text, nil)
+	file := m.relative(m.path("go.mod"))
+	mod, err := modfile.Parse(file, text, nil)
+	if err == nil && mod.Module == nil {
+		return nil, fmt.Errorf("%s: it names no module", file)
+	}
+	return mod, err
 }
 
 // vendored reports whether the module has a vendor folder, which the go command checks.
@@ -196,18 +201,15 @@ func (p *plan) complete(ctx context.Context) error {
 
 // editMod edits the plan's go.mod.
 func (p *plan) editMod(edit func(mod *modfile.File) error) error {
-	text, err := p.read("go.mod")
-	if err != nil {
-		return err
-	}
-	mod, err := p.parse(text)
+	mod, err := p.parsePlanned()
 	if err != nil {
 		return err
 	}
 	if err := edit(mod); err != nil {
 		return err
 	}
-	if text, err = formatted(mod); err != nil {
+	text, err := formatted(mod)
+	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(p.temp, "go.mod"), text, 0o666)

@@ -48,6 +48,7 @@ func TestRefuses(t *testing.T) {
 		"kubewright itself": {func(r *repo, o *Options) {
 			r.write("go.mod", strings.Replace(r.read("go.mod"), "example.com/x", own+"/x", 1))
 		}, own + "/x: kubewright is built on this module, so it can't move"},
+		"an empty go.mod": {func(r *repo, o *Options) { r.write("go.mod", "") }, "go.mod: it names no module"},
 		"a broken go.mod": {func(r *repo, o *Options) { r.write("go.mod", "module") }, "go.mod:1: "},
 		"a file that doesn't parse": {func(r *repo, o *Options) { r.write("a/b.go", "package a\n\nfunc\n") },
 			"a/b.go:3:6: expected 'IDENT'"},
