@@ -7,8 +7,6 @@ type program struct {
 	toolchain string
 	// tests are the packages whose tests need neither a network nor a server.
 	tests []string
-	// fails is a part of the error of a program that can't be moved, "" for one that moves.
-	fails string
 }
 
 var programs = []program{
