@@ -14,8 +14,6 @@ import (
 // Raise is a module of a go.mod to raise.
 type Raise struct {
 	Path, From, To string
-	// Line is that of the requirement.
-	Line int
 }
 
 // Raises returns which modules have to be raised with client-go: those of Kubernetes, which are released
@@ -39,7 +37,7 @@ func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises [
 			to = toControllerRuntime
 		}
 		if to != "" && semver.Compare(from, to) < 0 {
-			raises = append(raises, Raise{path, from, to, r.Syntax.Start.Line})
+			raises = append(raises, Raise{path, from, to})
 		}
 	}
 	return raises, nil

@@ -6,10 +6,10 @@ import (
 	"go/types"
 )
 
-// manager is a composite literal of manager.Options.
+// managerLiteral is a composite literal of manager.Options.
 type managerLiteral struct {
-	unit, file string
-	line       int
+	file string
+	line int
 	// brace is the offset of its opening brace.
 	brace int
 	// has is the place of a NewCache in the literal or of an assignment to this field in the same function.
@@ -57,7 +57,7 @@ func managersIn(pkg *checkedPackage, files *token.FileSet, decl ast.Decl) (found
 			return true
 		}
 		at := files.PositionFor(literal.Lbrace, false)
-		l := managerLiteral{unit: pkg.unit, file: at.Filename, line: at.Line, brace: at.Offset, has: assigned}
+		l := managerLiteral{file: at.Filename, line: at.Line, brace: at.Offset, has: assigned}
 		for _, e := range literal.Elts {
 			if pair, ok := e.(*ast.KeyValueExpr); ok && isName(pair.Key, optionField) {
 				at := files.PositionFor(pair.Pos(), false)

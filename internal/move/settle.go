@@ -3,6 +3,7 @@ package move
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // putBack is a unit that stays as it is, and why.
@@ -76,12 +77,7 @@ func (g *program) settle(changes map[string]map[string][]byte, before *checked, 
 			break
 		}
 	}
-	slices.SortFunc(s.back, func(a, b putBack) int {
-		if a.unit < b.unit {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(s.back, func(a, b putBack) int { return strings.Compare(a.unit, b.unit) })
 	return s
 }
 

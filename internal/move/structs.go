@@ -184,21 +184,15 @@ func connected(unit string, links []link) map[string]link {
 // typeName returns the name of a type for messages: cache.DeltaFIFO.
 func typeName(name *types.TypeName) string { return name.Pkg().Name() + "." + name.Name() }
 
-// foreignUse is a call or another use of a function of a third module that needs client-go's type.
-type foreignUse struct {
-	use
-	unit string
-}
-
 // foreign returns the uses of functions of other modules with a type that the move changes: they need the
 // type of the package that moves.
-func (s *structs) foreign(all *checked) (found []foreignUse) {
+func (s *structs) foreign(all *checked) (found []use) {
 	for _, pkg := range all.bodies {
 		for _, u := range s.uses(pkg, all.files) {
 			_, isFunction := u.object.(*types.Func)
 			to := u.object.Pkg().Path()
 			if isFunction && !s.local[strings.TrimSuffix(to, "_test")] && !isOwn(to) && !s.isSource(to) {
-				found = append(found, foreignUse{u, pkg.unit})
+				found = append(found, u)
 			}
 		}
 	}
