@@ -109,7 +109,7 @@ func (m *mover) beforeMove(ctx context.Context) (*module, error) {
 	if old.goMod == nil || err != nil || requirement(mod, own) != "" || requirement(mod, ownManagers) != "" {
 		return nil, nil
 	}
-	m.Clone = cloneOf(m.mod)
+	m.Clone, m.Version = cloneOf(m.mod), requirement(m.mod, own)
 	var modules []string
 	for _, path := range []string{own, ownManagers, ownMetrics} {
 		if requirement(m.mod, path) != "" && !isIndirect(m.mod, path) {

@@ -91,8 +91,9 @@ func cloneOf(mod *modfile.File) string {
 	return ""
 }
 
-// requireOurs makes a go.mod require our modules. If they are replaced by a clone, those that they require
-// are replaced, too, as a module's own replacements don't count in another module.
+// requireOurs makes a go.mod require our modules, and raises those that it requires. If they are replaced by
+// a clone, those that they require are replaced, too, as a module's own replacements don't count in another
+// module.
 func requireOurs(mod *modfile.File, version, clone string, modules []string) error {
 	needed := map[string]bool{}
 	for _, path := range modules {
@@ -102,11 +103,17 @@ func requireOurs(mod *modfile.File, version, clone string, modules []string) err
 		}
 	}
 	for _, path := range modules {
-		if requirement(mod, path) != "" {
-			continue
+		if requirement(mod, path) == "" {
+			if err := mod.AddRequire(path, version); err != nil {
+				return err
+			}
 		}
-		if err := mod.AddRequire(path, version); err != nil {
-			return err
+	}
+	for _, r := range slices.Clone(mod.Require) {
+		if isOwn(r.Mod.Path) && semver.Compare(r.Mod.Version, version) < 0 {
+			if err := mod.AddRequire(r.Mod.Path, version); err != nil {
+				return err
+			}
 		}
 	}
 	if clone == "" {

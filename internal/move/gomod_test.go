@@ -84,3 +84,20 @@ replace github.com/kubewright/kubewright/contrib/prometheus => ./kubewright/cont
 		}
 	}
 }
+
+// TestRequireNewer checks that all of our modules in a go.mod are raised, and that none is lowered.
+func TestRequireNewer(t *testing.T) {
+	const before = "module example.com/x\n\nrequire (\n\t" + own + " v0.37.1 // indirect\n\t" + ownMetrics +
+		" v0.37.3\n)\n"
+	mod, err := modfile.Parse("go.mod", []byte(before), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := requireOurs(mod, "v0.37.2", "", []string{ownMetrics}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := formatted(mod)
+	if want := strings.Replace(before, "v0.37.1", "v0.37.2", 1); err != nil || string(text) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, text, want)
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
 )
 
 // Options say what to move, and to what.
@@ -215,7 +216,7 @@ func (m *mover) raised(of *module, modules []string) (*plan, error) {
 	if m.Clone != "" {
 		version = "v0.0.0"
 	}
-	if known := requirement(m.mod, own); known != "" {
+	if known := requirement(m.mod, own); semver.Compare(known, version) > 0 {
 		version = known
 	}
 	if err := requireOurs(mod, version, m.Clone, modules); err != nil {
