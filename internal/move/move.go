@@ -114,7 +114,7 @@ func (m *mover) forward(ctx context.Context) error {
 	imports := p.withExtra(managed)
 	m.stage("go mod tidy with the modules raised")
 	if err := p.tidy(ctx); err != nil {
-		return fmt.Errorf("with all modules raised, nothing can be checked: %w", err)
+		return m.untidyError(ctx, err)
 	}
 	g, before, err := m.check(ctx, p, imports)
 	if err != nil {
@@ -143,6 +143,19 @@ func (m *mover) forward(ctx context.Context) error {
 		return err
 	}
 	return m.finish(ctx, final)
+}
+
+// untidyError explains an error of go mod tidy with the modules raised: that causes it, or the module fails
+// without it, too.
+func (m *mover) untidyError(ctx context.Context, raised error) error {
+	p, err := m.newPlan(m.temp, m.goMod)
+	if err == nil {
+		err = p.tidy(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("nothing can be checked, because the module fails without any change: %w", err)
+	}
+	return fmt.Errorf("with all modules raised, nothing can be checked: %w", raised)
 }
 
 // check loads a plan's packages and checks them as they are on the disk.
