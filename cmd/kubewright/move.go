@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"runtime/debug"
 
@@ -33,7 +34,12 @@ nothing.`,
   kubewright move -w                           # write
   kubewright move --back -w                    # return to client-go's packages
   kubewright move --kubewright ../kubewright   # without a release: use a clone`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return errors.New("move takes no packages: it moves the module in this folder as a whole")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Version = released()
 			var terminal io.Writer

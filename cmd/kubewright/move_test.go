@@ -25,9 +25,10 @@ func TestMoveStatus(t *testing.T) {
 		status               int
 	}{
 		{"move", "", "kubewright: no go.mod here or in any folder above; run kubewright in a module\n", 2},
-		{"move x", "", "kubewright: unknown command \"x\" for \"kubewright move\"\n", 2},
-		{"move", "Nothing to change.\n", "", 0},
-		{"move --back", "Nothing to change.\n", "", 0},
+		{"move x", "", "kubewright: move takes no packages: it moves the module in this folder as a whole\n", 2},
+		{"move", "Nothing to change: go.mod requires neither k8s.io/client-go nor " +
+			"sigs.k8s.io/controller-runtime.\n", "", 0},
+		{"move --back", "Nothing to change: go.mod doesn't require github.com/kubewright/kubewright.\n", "", 0},
 		{"move -w", "", "kubewright: -w changes only files that git can restore, and there is no git repository " +
 			"here, or no git command; commit the module first\n", 2},
 	} {

@@ -15,6 +15,7 @@ import (
 // back moves to client-go's packages.
 func (m *mover) back(ctx context.Context) error {
 	if requirement(m.mod, own) == "" && requirement(m.mod, ownManagers) == "" {
+		m.report.Unmoved = "go.mod doesn't require " + own
 		return nil
 	}
 	p, err := m.newPlan(m.temp, m.goMod)

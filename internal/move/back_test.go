@@ -29,7 +29,7 @@ func TestBackStays(t *testing.T) {
 go.mod: go mod tidy changes what is a direct requirement
 plain/plain.go:3: github.com/kubewright/kubewright/runtime/cache -> k8s.io/client-go/tools/cache
 
-Stays as it is, because it doesn't compile otherwise:
+Stays as it is, because of these errors:
 more/more.go:5: example.com/x/more: undefined: workqueue.Run
 
 Left to you:

@@ -98,6 +98,7 @@ var below = []string{clientGo, "k8s.io/api", "k8s.io/apimachinery"}
 func (m *mover) forward(ctx context.Context) error {
 	managed := requirement(m.mod, controllers) != ""
 	if requirement(m.mod, clientGo) == "" && !managed {
+		m.report.Unmoved = "go.mod requires neither " + clientGo + " nor " + controllers
 		return nil
 	}
 	if err := m.findClone(); err != nil {

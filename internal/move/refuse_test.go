@@ -81,12 +81,14 @@ func TestNothing(t *testing.T) {
 	r := newRepo(t, "../..", "", small)
 	o := r.options()
 	o.Write, o.Back = true, true
-	if got := r.move(o); got != "Nothing to change.\n" {
+	if got := r.move(o); got != "Nothing to change: go.mod doesn't require "+own+".\n" {
 		t.Errorf("--back of a module that hasn't moved:\n%s", got)
 	}
 	r.write("go.mod", "module example.com/x\n\ngo 1.26.0\n")
 	o.Back = false
-	if got := r.move(o); got != "Nothing to change.\n" {
+	const neither = "Nothing to change: go.mod requires neither k8s.io/client-go nor " +
+		"sigs.k8s.io/controller-runtime.\n"
+	if got := r.move(o); got != neither {
 		t.Errorf("a module without client-go:\n%s", got)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// Entry is a line of a report. Line is 0 if it is about the whole file or folder.
+// Entry is a line of a report. Line is that of the file before the change, 0 if the entry is about the whole
+// file or folder, or about a line that is new.
 type Entry struct {
 	File string
 	Line int
@@ -36,6 +37,8 @@ type Report struct {
 	Stays []Entry
 	// ByHand is what is left to people.
 	ByHand []Entry
+	// Unmoved is why nothing can change, "" if something could.
+	Unmoved string
 	// Files and Lines are the numbers of Go files, and of lines in them, that are new or changed.
 	Files, Lines int
 }
@@ -76,9 +79,11 @@ func (r *Report) WriteTo(w io.Writer) (int64, error) {
 		verb = "Changed"
 	}
 	section(verb+":", r.Changes)
-	section("Stays as it is, because it doesn't compile otherwise:", r.Stays)
+	section("Stays as it is, because of these errors:", r.Stays)
 	section("Left to you:", r.ByHand)
 	switch {
+	case r.Unmoved != "":
+		fmt.Fprintf(&text, "Nothing to change: %s.\n", r.Unmoved)
 	case len(r.Changes) == 0:
 		text.WriteString("Nothing to change.\n")
 	case r.Wrote:
@@ -168,7 +173,16 @@ func (m *mover) reportRequirements(file string, next *modfile.File) {
 		case to != "" && !r.Indirect:
 			m.report.change(file, r.Syntax.Start.Line, r.Mod.Path+" "+r.Mod.Version+" -> "+to)
 		case isOwn(r.Mod.Path):
-			m.report.change(file, r.Syntax.Start.Line, "requires "+r.Mod.Path+" no more")
+			m.report.change(file, r.Syntax.Start.Line, "no longer requires "+r.Mod.Path)
+		default:
+			others++
+		}
+	}
+	for _, r := range next.Require {
+		switch _, known := old[r.Mod.Path]; {
+		case known:
+		case isOwn(r.Mod.Path):
+			m.report.change(file, 0, "requires "+r.Mod.Path+" "+r.Mod.Version)
 		default:
 			others++
 		}
@@ -176,16 +190,7 @@ func (m *mover) reportRequirements(file string, next *modfile.File) {
 	for _, r := range next.Replace {
 		known := func(old *modfile.Replace) bool { return old.Old == r.Old && old.New == r.New }
 		if !slices.ContainsFunc(m.mod.Replace, known) {
-			m.report.change(file, r.Syntax.Start.Line, "replaces "+r.Old.Path+" by "+r.New.Path)
-		}
-	}
-	for _, r := range next.Require {
-		switch _, known := old[r.Mod.Path]; {
-		case known:
-		case isOwn(r.Mod.Path):
-			m.report.change(file, r.Syntax.Start.Line, "requires "+r.Mod.Path+" "+r.Mod.Version)
-		default:
-			others++
+			m.report.change(file, 0, "replaces "+r.Old.Path+" by "+r.New.Path)
 		}
 	}
 	if others > 0 {
