@@ -17,8 +17,9 @@ import (
 const (
 	clientGoModule    = "k8s.io/client-go"
 	controllerRuntime = "sigs.k8s.io/controller-runtime"
-	// controllerRuntimeVersion is the first release of controller-runtime for the minor of clientGo.
-	controllerRuntimeVersion = "v0.25.0"
+	// oldestControllerRuntime is the oldest release of controller-runtime that works with clientGo: that of
+	// go.mod in contrib/controller-runtime.
+	oldestControllerRuntime = "v0.24.1"
 )
 
 // currentGoMod returns the path of the go.mod of the current module, "" if there is none.
@@ -52,17 +53,16 @@ func fitOf(file string, text []byte) (string, error) {
 		return "", nil
 	}
 	fit := fmt.Sprintf("%s requires %s %s\n", mod.Module.Mod.Path, clientGoModule, required)
-	raises, err := move.Raises(mod, clientGo, controllerRuntimeVersion)
+	raises, err := move.Raises(mod, clientGo, oldestControllerRuntime)
 	if err != nil {
 		return fit + "it is newer than this kubewright is for: use the kubewright of that minor version\n", nil
 	}
 	raise := []string{"go get"}
 	for _, r := range raises {
-		if semver.MajorMinor(r.From) == semver.MajorMinor(r.To) {
-			continue // go mod tidy does that
-		}
 		if r.Path == controllerRuntime {
-			r.To = semver.MajorMinor(r.To)
+			r.To = semver.MajorMinor(movedControllerRuntime)
+		} else if semver.MajorMinor(r.From) == semver.MajorMinor(r.To) {
+			continue // go mod tidy does that
 		}
 		raise = append(raise, r.Path+"@"+r.To)
 	}

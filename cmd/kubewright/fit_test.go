@@ -22,6 +22,8 @@ func TestFit(t *testing.T) {
 	for name, test := range map[string]struct{ require, want string }{
 		"no client-go": {"k8s.io/klog/v2 v2.140.0", ""},
 		"the same":     {"k8s.io/client-go v0.37.0", "example.com/x requires k8s.io/client-go v0.37.0\n"},
+		"an older controller-runtime": {"k8s.io/client-go v0.37.2\nsigs.k8s.io/controller-runtime v0.24.1",
+			"example.com/x requires k8s.io/client-go v0.37.2\n"},
 		"some are older": {"k8s.io/client-go v0.37.2\nk8s.io/apiserver v0.36.4",
 			"example.com/x requires k8s.io/client-go v0.37.2\n" +
 				"raise all modules of Kubernetes together, then run go mod tidy:\n" +
@@ -31,7 +33,7 @@ func TestFit(t *testing.T) {
 				"it is newer than this kubewright is for: use the kubewright of that minor version\n"},
 		"older ones": {"k8s.io/api v0.36.1\nk8s.io/client-go v0.36.4\nk8s.io/apiserver v0.36.4 // indirect\n" +
 			"k8s.io/klog/v2 v2.140.0\nk8s.io/utils v0.0.0-20260626114624-be93311217bd\n" +
-			"sigs.k8s.io/controller-runtime v0.24.1",
+			"sigs.k8s.io/controller-runtime v0.24.0",
 			"example.com/x requires k8s.io/client-go v0.36.4\n" +
 				"raise all modules of Kubernetes together, then run go mod tidy:\n" +
 				"    go get \\\n        k8s.io/api@v0.37.2 \\\n        k8s.io/client-go@v0.37.2 \\\n" +

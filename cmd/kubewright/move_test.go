@@ -6,14 +6,18 @@ import (
 	"testing"
 )
 
-// TestMovedControllerRuntime checks that the constant is the version in newest.mod of package kwctrl.
-func TestMovedControllerRuntime(t *testing.T) {
-	text, err := os.ReadFile("../../contrib/controller-runtime/newest.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(text), "\t"+controllerRuntime+" "+movedControllerRuntime+"\n") {
-		t.Errorf("newest.mod doesn't require %s %s", controllerRuntime, movedControllerRuntime)
+// TestControllerRuntime checks that the constants are the versions with which package kwctrl is tested.
+func TestControllerRuntime(t *testing.T) {
+	for file, version := range map[string]string{
+		"go.mod": oldestControllerRuntime, "newest.mod": movedControllerRuntime,
+	} {
+		text, err := os.ReadFile("../../contrib/controller-runtime/" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "\t"+controllerRuntime+" "+version+"\n") {
+			t.Errorf("%s doesn't require %s %s", file, controllerRuntime, version)
+		}
 	}
 }
 
