@@ -32,9 +32,9 @@ type Options struct {
 	// don't; others ignore that. If a server answers 406 Not Acceptable, the request is repeated, and its
 	// client doesn't ask any more. Reading.DropSent of [Status] is set while informers ask.
 	Drop []string
-	// NoServerDrop doesn't ask the server, so that no request changes.
+	// NoServerDrop is for requests that don't change: nothing asks the server to leave fields out.
 	NoServerDrop bool
-	// MetadataOnly drops everything but kind, apiVersion and metadata, likewise.
+	// MetadataOnly drops everything but kind, apiVersion and metadata, as Drop does. The server isn't asked.
 	MetadataOnly bool
 	// ShareValues gives fields with the same text in several objects the same maps, slices and pointers. It
 	// saves the most if objects resemble each other. Changing an object that wasn't copied first then changes
