@@ -50,6 +50,9 @@ nothing.`,
 			o.Progress = clock.start
 			report, err := move.Run(cmd.Context(), o)
 			clock.start("")
+			if err != nil && cmd.Context().Err() != nil {
+				return errors.New("interrupted: nothing is written")
+			}
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -46,5 +48,12 @@ func TestMoveStatus(t *testing.T) {
 		if status != c.status || stdout.String() != c.stdout || stderr.String() != c.stderr {
 			t.Errorf("%s: exit status %d, %q, %q", c.args, status, &stdout, &stderr)
 		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var stderr strings.Builder
+	status := execute(ctx, []string{"move"}, io.Discard, &stderr)
+	if status != statusFailed || stderr.String() != "kubewright: interrupted: nothing is written\n" {
+		t.Errorf("interrupted: exit status %d, %q", status, &stderr)
 	}
 }

@@ -193,6 +193,12 @@ func (m *mover) reportRequirements(file string, next *modfile.File) {
 			m.report.change(file, 0, "replaces "+r.Old.Path+" by "+r.New.Path)
 		}
 	}
+	for _, r := range m.mod.Replace {
+		stays := func(next *modfile.Replace) bool { return next.Old == r.Old }
+		if !slices.ContainsFunc(next.Replace, stays) {
+			m.report.change(file, r.Syntax.Start.Line, "no longer replaces "+r.Old.Path)
+		}
+	}
 	if others > 0 {
 		m.report.change(file, 0, "go mod tidy changes "+count(others, "other requirement"))
 	}

@@ -37,7 +37,9 @@ func TestVendor(t *testing.T) {
 		t.Errorf("a second run:\n%s", report)
 	}
 	o.Back = true
-	r.move(o)
+	if report := r.move(o); !strings.Contains(report, "\ngo.mod: no longer replaces "+own+"\n") {
+		t.Errorf("the report of --back is\n%s", report)
+	}
 	if changed := r.git("status", "--porcelain"); changed != "" {
 		t.Errorf("--back leaves differences:\n%s", changed)
 	}
