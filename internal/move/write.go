@@ -96,7 +96,7 @@ func writeBeside(name string, text []byte, mode fs.FileMode) (string, error) {
 	return file.Name(), errors.Join(err, file.Chmod(mode), file.Close())
 }
 
-// swap replaces a folder by another one, which is on the same disk.
+// swap replaces a folder by another one, which is on the same disk. The old one goes beside where that was.
 func swap(folder, next string) error {
 	old := next + ".old"
 	if err := os.Rename(folder, old); err != nil {
@@ -105,7 +105,7 @@ func swap(folder, next string) error {
 	if err := os.Rename(next, folder); err != nil {
 		return errors.Join(err, os.Rename(old, folder))
 	}
-	return os.RemoveAll(old)
+	return nil
 }
 
 // changedOnly leaves out the files whose text on the disk is the new one.
