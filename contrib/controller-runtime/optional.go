@@ -56,7 +56,7 @@ var errNewInformer = errors.New(
 // optionals are the optional kinds of a cache.
 type optionals struct {
 	kinds       []Kind
-	definitions *optional.Definitions
+	definitions informer.Definitions
 }
 
 // newOptionals returns the optional kinds of a cache that sends its requests with a client. Without

@@ -94,7 +94,7 @@ var allowed = []struct {
 	// The engine imports this package, not the reverse.
 	{"runtime/informer", []string{
 		"internal/clientgo",
-		"runtime/listwatch", "runtime/optional",
+		"runtime/listwatch", "runtime/internal/served",
 		"runtime/internal/unwrap", "runtime/internal/metrics",
 	}},
 	{"runtime/internal/engine", []string{

@@ -1,8 +1,10 @@
 package informer
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -12,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/internal/served"
 	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 	"github.com/kubewright/kubewright/runtime/listwatch"
-	"github.com/kubewright/kubewright/runtime/optional"
 )
 
 // Options configure the cache of an informer, see [Configure], or of all informers of a factory, see
@@ -74,7 +76,7 @@ type Options struct {
 	// Definitions, if not nil, makes the kind optional: while the server doesn't serve it, the informer is
 	// empty, has synced, and sends no request. See package optional. To set it for some informers of a factory,
 	// use Overrides. It needs the Resource of [Status]: an informer that starts without one logs that.
-	Definitions *optional.Definitions
+	Definitions Definitions
 
 	// RecreationIsDeletion makes the informer report an object that was deleted and created again, while it
 	// wasn't watching, as a missed deletion and an addition. Without it, handlers receive an update. The UID
@@ -102,6 +104,22 @@ type Options struct {
 	// own. An override for a resource of which no informer has been made by the factory's first start is
 	// logged.
 	Overrides map[schema.GroupResource]Options
+}
+
+// Definitions tell which kinds a server serves. Function NewDefinitions of package optional makes them.
+type Definitions interface {
+	// WaitForServed waits until the server serves a resource in this version.
+	WaitForServed(ctx context.Context, resource schema.GroupVersionResource) error
+}
+
+// hasMadeDefinitions returns false if Definitions are set that NewDefinitions hasn't made.
+func (o *Options) hasMadeDefinitions() bool {
+	if o.Definitions == nil {
+		return true
+	}
+	_, ok := o.Definitions.(served.Definitions)
+	v := reflect.ValueOf(o.Definitions)
+	return ok && (v.Kind() != reflect.Pointer || !v.IsNil() && !v.Elem().IsZero())
 }
 
 // Configure sets the options of an informer, in place of earlier ones. It is safe for concurrent use. It
@@ -169,8 +187,8 @@ func (o Options) Validate() error {
 		}
 	}
 	switch {
-	case o.Definitions != nil && *o.Definitions == (optional.Definitions{}):
-		return errors.New("the Definitions are empty: make them with optional.NewDefinitions")
+	case !o.hasMadeDefinitions():
+		return errors.New("the Definitions are none: make them with optional.NewDefinitions")
 	case o.InitialEventsTimeout < 0:
 		return fmt.Errorf("InitialEventsTimeout is %v: zero means no timeout", o.InitialEventsTimeout)
 	case o.SilenceTimeout < 0:

@@ -51,7 +51,8 @@ func (i *engine[K]) optionally(
 	queue *deltafifo.DeltaFIFO[K], options reflector.Options,
 	reader func(sources.Source, reflector.Options) Reader,
 ) Reader {
-	definitions, source := i.config.Options.Definitions, i.config.Source
+	definitions, _ := i.config.Options.Definitions.(served.Definitions) // Validate has checked it.
+	source := i.config.Source
 	if definitions == nil || i.resource().Empty() {
 		return reader(source, options)
 	}
