@@ -1,0 +1,82 @@
+// Controllergen compares the CustomResourceDefinitions that kubewright makes of types with those of
+// controller-gen, for the kinds of public repositories. It prints, for each repository, how many files are
+// equal, and the first difference of each that isn't. It exits with 1 unless the kinds that differ are those
+// of testdata/differ.txt.
+//
+//	go run . [-only module] [-diff] [-list]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	only := flag.String("only", "", "compare only the rows whose name contains this")
+	diff := flag.Bool("diff", false, "print the whole difference of each file")
+	asks := flag.Int("asks", 4, "how often to ask controller-gen, whose answers may differ from run to run")
+	times := flag.Int("times", 0, "also measure both tools in turn, this many times, and print the medians")
+	flag.Parse()
+	ok, err := run(ctx, *only, *asks, *times, *diff)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "controllergen:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// run compares the rows whose names contain only. It reports whether the result is the expected one.
+func run(ctx context.Context, only string, asks, times int, diff bool) (ok bool, err error) {
+	rows, err := readCorpus("corpus.tsv")
+	if err != nil {
+		return false, err
+	}
+	expected, err := readDiffer("testdata/differ.txt")
+	if err != nil {
+		return false, err
+	}
+	cache, err := filepath.Abs(filepath.Join("..", "..", ".cache", "controllergen"))
+	if err != nil {
+		return false, err
+	}
+	tool, err := buildTool(ctx, cache)
+	if err != nil {
+		return false, err
+	}
+	ok = true
+	equal, all := 0, 0
+	for _, r := range rows {
+		if !strings.Contains(r.name, only) {
+			continue
+		}
+		theirs, err := r.ask(ctx, cache, tool, asks)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", r.name, err)
+		}
+		result := r.compare(ctx, theirs, diff)
+		fmt.Print(result.text)
+		equal, all = equal+result.equal, all+r.kinds
+		for _, file := range result.differ {
+			ok = ok && expected[r.name+"/"+file]
+		}
+		ok = ok && result.equal+len(result.differ) == r.kinds && !result.failed
+		if times > 0 {
+			line, err := r.measure(ctx, cache, tool, times)
+			if err != nil {
+				return false, fmt.Errorf("%s: %w", r.name, err)
+			}
+			fmt.Println(line)
+		}
+	}
+	fmt.Printf("kinds %d of %d\n", equal, all)
+	return ok, nil
+}
