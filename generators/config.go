@@ -48,6 +48,8 @@ type Config struct {
 	DeepCopy  *DeepCopyOptions
 	Register  *RegisterOptions
 	Defaulter *DefaulterOptions
+	// Definitions are the options of CustomResourceDefinitions.
+	Definitions *DefinitionOptions
 }
 
 // Input is a package pattern; see [model.Input].
@@ -134,6 +136,19 @@ type DefaulterOptions struct {
 	BuildTag *string
 }
 
+// DefinitionOptions are the options of CustomResourceDefinitions, which are made of all types that embed
+// TypeMeta and ObjectMeta.
+type DefinitionOptions struct {
+	// Dir is the folder of their files.
+	Dir string
+	// MaxDescription is the length of the longest description in bytes, less than zero for no limit.
+	MaxDescription int
+	// EmbeddedMetadata gives the metadata of embedded objects a schema.
+	EmbeddedMetadata bool
+	// AllowFloats allows fields of the types float32 and float64.
+	AllowFloats bool
+}
+
 // buildTag is the tag in the constraint of files in API packages.
 func (c *Config) buildTag() string {
 	if c.Defaulter != nil && c.Defaulter.BuildTag != nil {
@@ -193,6 +208,9 @@ func (c *Config) model() (model.Config, error) {
 		m.Generators |= model.Defaults
 		m.DefaultsFile, m.Peers = c.Defaulter.File, c.Defaulter.Peers
 		m.BuildTag = c.Defaulter.BuildTag
+	}
+	if c.Definitions != nil {
+		m.Generators |= model.Definitions
 	}
 	if c.Apply != nil {
 		m.Generators |= model.ApplyConfigurations

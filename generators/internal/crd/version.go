@@ -40,7 +40,11 @@ func (d *Definition) versions(versions value) {
 		versions.errorf("none has storage: true; servers store one version")
 	}
 	if len(d.Versions) == 0 && r.errors() == before {
-		versions.report(true, "no version is served, so there is nothing to import")
+		if r.fromTypes {
+			versions.errorf("no version is served; remove a +kubebuilder:unservedversion")
+		} else {
+			versions.report(true, "no version is served, so there is nothing to import")
+		}
 	}
 }
 

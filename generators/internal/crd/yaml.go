@@ -31,6 +31,8 @@ type reader struct {
 	// reported are the problems that were reported: a value has each of them once, even if several aliases
 	// refer to it.
 	reported map[problemOf]bool
+	// fromTypes is true for a definition that was made of types; see tree.go.
+	fromTypes bool
 }
 
 // problemOf is a message about a value, or about a field that it lacks. step is the last step of the path.
@@ -84,6 +86,9 @@ func (v value) resolve() value {
 }
 
 func (v value) pos() token.Position {
+	if v.r.fromTypes {
+		return token.Position{Filename: v.HeadComment, Line: v.Line, Column: v.Column}
+	}
 	return token.Position{Filename: v.r.file, Line: v.Line, Column: v.Column}
 }
 

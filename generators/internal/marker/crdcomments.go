@@ -19,15 +19,21 @@ type CRDLine struct {
 // field owns its documentation, and the closest other comment between it and what is declared before it.
 type CRDComments struct {
 	comments []*ast.CommentGroup
-	types    map[*ast.TypeSpec][]CRDLine
+	types    map[*ast.TypeSpec]crdOwner
 	// Package are the lines that belong to the package: all comments that nothing else owns, except for those
 	// inside of declarations and for the documentation of other things than types.
 	Package []CRDLine
 }
 
+// crdOwner is what a type owns.
+type crdOwner struct {
+	lines []CRDLine
+	doc   *ast.CommentGroup
+}
+
 // NewCRDComments finds the owners of a file's comments.
 func NewCRDComments(file *ast.File) *CRDComments {
-	c := &CRDComments{comments: file.Comments, types: map[*ast.TypeSpec][]CRDLine{}}
+	c := &CRDComments{comments: file.Comments, types: map[*ast.TypeSpec]crdOwner{}}
 	for _, group := range c.between(0, file.Package) {
 		c.Package = append(c.Package, crdLines(group)...)
 	}
@@ -111,11 +117,13 @@ func (c *CRDComments) typ(spec *ast.TypeSpec, closest, doc *ast.CommentGroup) {
 			lines = append(lines, line)
 		}
 	}
-	c.types[spec] = append(lines, crdLines(doc)...)
+	c.types[spec] = crdOwner{append(lines, crdLines(doc)...), doc}
 }
 
-// Type returns the lines of a type.
-func (c *CRDComments) Type(spec *ast.TypeSpec) []CRDLine { return c.types[spec] }
+// Type returns the lines of a type, and its documentation.
+func (c *CRDComments) Type(spec *ast.TypeSpec) ([]CRDLine, *ast.CommentGroup) {
+	return c.types[spec].lines, c.types[spec].doc
+}
 
 // Fields returns the lines of each field of a struct.
 func (c *CRDComments) Fields(fields *ast.FieldList) [][]CRDLine {

@@ -51,7 +51,7 @@ type Input struct {
 }
 
 // Generators is a set of generators.
-type Generators uint8
+type Generators uint16
 
 // The generators that a model can be for.
 const (
@@ -68,10 +68,13 @@ const (
 	DeepCopies
 	Registrations
 	Defaults
+	// Definitions fills in API.CRDs, and isn't in the zero value either.
+	Definitions
 )
 
-// helpers are the generators that write into API packages, and don't need resources.
-const helpers = DeepCopies | Registrations | Defaults
+// helpers are the generators that don't need resources: those that write into API packages, and that of
+// definitions.
+const helpers = DeepCopies | Registrations | Defaults | Definitions
 
 // makes reports whether a generator of the set g was selected explicitly.
 func (c *Config) makes(g Generators) bool { return c.Generators&g != 0 }

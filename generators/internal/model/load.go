@@ -43,6 +43,9 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	} else {
 		s.lintAll(packages)
 	}
+	if cfg.makes(Definitions) { // last, as it replaces stand-ins by the packages themselves
+		api.CRDs = s.readCRDs(packages)
+	}
 	if err := context.Cause(ctx); err != nil {
 		s.Errorf(token.Position{}, "%v", err)
 	}

@@ -31,6 +31,9 @@ type API struct {
 	Copies        []*CopyPackage
 	Registrations []*Registration
 	Defaults      []*DefaultsPackage
+	// CRDs are the types that CustomResourceDefinitions are made of. It is nil unless Config.Generators has
+	// Definitions.
+	CRDs *CRDs
 }
 
 // Group is an API group.

@@ -197,6 +197,22 @@ func (s *sources) importPath(f *file, name string) string {
 	return ""
 }
 
+// dotImported returns the path of the package that declares a type, which a file names without a package:
+// that of another one if the file imports it by a dot.
+func (s *sources) dotImported(p *source, f *file, name string) string {
+	for _, spec := range f.syntax.Imports {
+		if spec.Name == nil || spec.Name.Name != "." || p.typ(name) != nil {
+			continue
+		}
+		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
+			if imported := s.pkg(path); imported != nil && imported.typ(name) != nil {
+				return path
+			}
+		}
+	}
+	return p.path
+}
+
 // refer returns the type that an expression names, seen through pointers, parentheses
 // and type arguments. ok is false for any other expression.
 func (s *sources) refer(p *source, f *file, expr ast.Expr) (ref TypeRef, ok bool) {

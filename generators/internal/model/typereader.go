@@ -331,7 +331,7 @@ func (r *typeReader) expr(p *source, f *file, e ast.Expr, params *ast.FieldList)
 		if p.predeclares(e.Name) || isParameter(params, e.Name) {
 			return &Expr{Name: TypeName{Name: e.Name}}
 		}
-		return &Expr{Name: TypeName{p.path, e.Name}}
+		return &Expr{Name: TypeName{r.dotImported(p, f, e.Name), e.Name}}
 	case *ast.SelectorExpr:
 		if ref, ok := r.refer(p, f, e); ok {
 			return &Expr{Name: TypeName{ref.Path, ref.Name}}
