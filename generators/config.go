@@ -139,8 +139,9 @@ type DefaulterOptions struct {
 // DefinitionOptions are the options of CustomResourceDefinitions, which are made of all types that embed
 // TypeMeta and ObjectMeta.
 type DefinitionOptions struct {
-	// Dir is the folder of their files.
-	Dir string
+	// Dir is the folder of their files, HeaderFile a file with comments of YAML for their top, "" for none. The
+	// word YEAR in it becomes the current year.
+	Dir, HeaderFile string
 	// MaxDescription is the length of the longest description in bytes, less than zero for no limit.
 	MaxDescription int
 	// EmbeddedMetadata gives the metadata of embedded objects a schema.

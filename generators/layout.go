@@ -26,6 +26,7 @@ type Layout struct {
 	informer InformerOptions
 	apply    ApplyOptions
 	helpers  helperOptions
+	crds     DefinitionOptions
 	// withApply adds apply configurations.
 	withApply bool
 	// dir and pkg are the output folder and its import path. The other folders are
@@ -63,6 +64,7 @@ func (l *Layout) AddFlags(fs *pflag.FlagSet) {
 	l.informer.addFlags(fs)
 	l.apply.addFlags(fs, "applyconfig-externals", "applyconfig-openapi-schema")
 	l.helpers.addFlags(fs)
+	l.crds.addFlags(fs)
 	l.Config.AddFlags(fs)
 }
 
@@ -106,6 +108,9 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 		cfg.Client.ApplyConfigurationPackage = at.applyConfigs.pkg
 	}
 	l.helpers.apply(&cfg)
+	if l.crds.Dir != "" {
+		cfg.Definitions = &l.crds
+	}
 	if err := cfg.validateFolders(); err != nil {
 		return Config{}, err
 	}
@@ -162,7 +167,7 @@ func (l *Layout) validate(patterns []string) error {
 		return errors.New("--lean leaves the Apply methods out of the clientset, so that apply configurations" +
 			" have no use; leave out --lean or the flags of apply configurations")
 	}
-	if err := errors.Join(l.validateLint(), l.helpers.validate()); err != nil {
+	if err := errors.Join(l.validateLint(), l.helpers.validate(), l.crds.validate(l.flags)); err != nil {
 		return err
 	}
 	for _, name := range []string{"applyconfig-dir", "applyconfig-externals", "applyconfig-openapi-schema"} {

@@ -56,6 +56,10 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	}
 
 	cfg.progress(StageRender)
+	definitions, more := cfg.makeDefinitions(api)
+	if problems = append(problems, more...).Sort(); problems.Fatal() {
+		return nil, problems, nil
+	}
 	gens, err := cfg.generators(ctx, api)
 	if err != nil {
 		return nil, problems, err
@@ -73,11 +77,20 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 		return nil, problems, err
 	}
 
+	if err := cfg.addDefinitions(contents, definitions); err != nil {
+		return nil, problems, err
+	}
+
 	cfg.progress(StageCompare)
 	set := output.Set{
 		Files: contents, Roots: treeRoots(),
 		Headers: generatedLines(generatorNames[:]), Replaceable: generatedLines(cfg.replaceable()),
 		KeepOthers: cfg.Strict, Folders: cfg.folders(), RemoveUnrecorded: cfg.Prune,
+	}
+	if cfg.Definitions != nil {
+		set.Headers, set.Manifests = append(set.Headers, definitionLine), cfg.Definitions.Dir
+		set.Annotation = versionAnnotation
+		set.ReplaceAnnotated = cfg.DeepCopy != nil && cfg.DeepCopy.ReplaceControllerGen
 	}
 	set.Trees = cfg.trees(gens, set, api)
 	changes, err := set.Compare()
@@ -90,6 +103,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	problems = append(problems, unrecorded(changes.Unrecorded)...)
 	if !cfg.Prune {
 		problems = append(problems, cfg.refusals(ctx, changes, api, set.Trees)...)
+		problems = append(problems, cfg.lostVersions(ctx, changes, api, set.Trees)...).Sort()
 	}
 	if problems.Fatal() {
 		return nil, problems, nil
@@ -130,6 +144,9 @@ func (c *Config) folders() []string {
 	}
 	if c.Apply != nil {
 		folders = append(folders, c.Apply.Dir)
+	}
+	if c.Definitions != nil {
+		folders = append(folders, c.Definitions.Dir)
 	}
 	return folders
 }

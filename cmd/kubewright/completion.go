@@ -43,15 +43,16 @@ func completePackages(cmd *cobra.Command) error {
 // completeValues lets the shell complete those values of generate's flags that are folders, files or rules.
 func completeValues(cmd *cobra.Command) error {
 	for _, flag := range []string{
-		"output-dir", "clientsets-dir", "listers-dir", "informers-dir", "applyconfig-dir",
+		"output-dir", "clientsets-dir", "listers-dir", "informers-dir", "applyconfig-dir", "crds-dir",
 	} {
 		if err := cmd.MarkFlagDirname(flag); err != nil {
 			return err
 		}
 	}
+	files := cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)
 	return errors.Join(
-		cmd.RegisterFlagCompletionFunc("go-header-file",
-			cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)),
+		cmd.RegisterFlagCompletionFunc("go-header-file", files),
+		cmd.RegisterFlagCompletionFunc("crds-header-file", files),
 		cmd.MarkFlagFilename("applyconfig-openapi-schema", "json"),
 		cmd.RegisterFlagCompletionFunc("lint-rules", func(_ *cobra.Command, _ []string,
 			word string) ([]string, cobra.ShellCompDirective) {

@@ -103,16 +103,20 @@ func (r row) prepare(ctx context.Context, dir string) error {
 
 // theirs runs controller-gen. Files that it writes in spite of an error don't count.
 func (r row) theirs(ctx context.Context, dir, tool, out string) error {
+	if _, err := command(ctx, dir, tool, r.arguments(out+".tmp")...); err != nil {
+		return errors.Join(err, os.RemoveAll(out+".tmp"))
+	}
+	return os.Rename(out+".tmp", out)
+}
+
+// arguments are those of controller-gen.
+func (r row) arguments(out string) []string {
 	all := append([]string{"omitToolVersion=true", "ignoreUnexportedFields=true"}, options(r.options)...)
 	args := []string{"crd:" + strings.Join(all, ",")}
 	for _, p := range r.packages {
 		args = append(args, "paths="+p)
 	}
-	_, err := command(ctx, dir, tool, append(args, "output:crd:dir="+out+".tmp")...)
-	if err != nil {
-		return errors.Join(err, os.RemoveAll(out+".tmp"))
-	}
-	return os.Rename(out+".tmp", out)
+	return append(args, "output:crd:dir="+out)
 }
 
 // options gives the options of a row the form that controller-gen takes.

@@ -3,7 +3,7 @@
 // equal, and the first difference of each that isn't. It exits with 1 unless the kinds that differ are those
 // of testdata/differ.txt.
 //
-//	go run . [-only module] [-diff] [-list]
+//	go run . [-only module] [-diff] [-times 5]
 package main
 
 import (
@@ -23,7 +23,15 @@ func main() {
 	diff := flag.Bool("diff", false, "print the whole difference of each file")
 	asks := flag.Int("asks", 4, "how often to ask controller-gen, whose answers may differ from run to run")
 	times := flag.Int("times", 0, "also measure both tools in turn, this many times, and print the medians")
+	makeFor := flag.String("make", "", "only make kubewright's definitions of this row, for -times")
 	flag.Parse()
+	if *makeFor != "" {
+		if err := makeOnly(ctx, *makeFor); err != nil {
+			fmt.Fprintln(os.Stderr, "controllergen:", err)
+			os.Exit(2)
+		}
+		return
+	}
 	ok, err := run(ctx, *only, *asks, *times, *diff)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "controllergen:", err)

@@ -39,12 +39,13 @@ type Made struct {
 // File is the name of its file.
 func (m *Made) File() string { return m.Group + "_" + m.Plural + ".yaml" }
 
-// Make makes the definitions of all kinds, sorted by group and kind. If a problem isn't just a warning, an API
-// server wouldn't accept them.
+// Make makes the definitions of all kinds, sorted by group and kind. If a problem isn't just a warning, an
+// API server wouldn't accept them.
 func (o DefinitionOptions) Make(types *model.CRDs) ([]*Made, marker.Problems) {
-	b := &typeBuilder{DefinitionOptions: o, types: types, made: map[string]*node{}, flat: map[string]*node{}}
+	b := &typeBuilder{DefinitionOptions: o, types: types,
+		made: map[string]*node{}, flat: map[string]*node{}}
 	b.Reporter = marker.Reporter{Strict: o.Strict, Problems: slices.Clone(types.Problems)}
-	b.merger = merger{map[*node]*node{}, func(at token.Position, x, y string) {
+	b.merger = merger{done: map[*node]*node{}, conflict: func(at token.Position, x, y string) {
 		b.Errorf(at, "a field and its type, or two of the same key, have the types %s and %s; give them one", x, y)
 	}}
 	trees := schemaTrees{map[*node]*yaml.Node{}, o.MaxDescription}
@@ -143,8 +144,10 @@ func (b *typeBuilder) definition(kinds []*model.CRDType, trees schemaTrees) *yam
 			switch m.Name {
 			case "kubebuilder:resource":
 				if resource != nil && own == nil && jsonOf(resource.Args) != jsonOf(m.Args) {
-					b.Errorf(m.Pos, "+kubebuilder:resource differs from that of another version in %v; the names and "+
-						"the scope of a resource are those of all its versions", resource.Pos)
+					for _, at := range [][2]*marker.CRDMarker{{&m, resource}, {resource, &m}} {
+						b.Errorf(at[0].Pos, "+kubebuilder:resource differs from that of another version in %v; the names "+
+							"and the scope of a resource are those of all its versions", at[1].Pos)
+					}
 				}
 				resource, own = &m, &m
 				b.resource(m, names, spec)

@@ -86,6 +86,8 @@ type merger struct {
 	done map[*node]*node
 	// conflict is called for types that differ.
 	conflict func(at token.Position, a, b string)
+	// at is the position of the schema whose parts are being merged.
+	at token.Position
 }
 
 // merge returns a schema in which all of allOf is merged that can be.
@@ -99,6 +101,7 @@ func (m *merger) merge(n *node) *node {
 	merged := n.clone()
 	merged.allOf = nil
 	for _, part := range n.allOf {
+		m.at = n.pos
 		m.add(merged, part)
 	}
 	merged.items, merged.values = m.merge(merged.items), m.merge(merged.values)
@@ -137,7 +140,11 @@ func (m *merger) add(n, more *node) {
 		case key == "enum", slices.Contains(equalKeys, key) && reflect.DeepEqual(has.value, adds.value):
 		case key == "type":
 			if has.value != adds.value {
-				m.conflict(firstValid(adds.pos, has.pos, n.pos), has.value.(string), adds.value.(string))
+				at := m.at // one of them may be in another module
+				if adds.pos.Filename == at.Filename {
+					at = adds.pos
+				}
+				m.conflict(at, has.value.(string), adds.value.(string))
 			}
 		default:
 			before.keys[key], after.keys[key] = has, adds
@@ -173,16 +180,6 @@ func (m *merger) add(n, more *node) {
 	if len(before.keys) > 0 || before.items != nil || before.anyOf != nil {
 		n.allOf = append(n.allOf, before, after)
 	}
-}
-
-// firstValid returns the first position that is known: types of Kubernetes have none.
-func firstValid(positions ...token.Position) token.Position {
-	for _, pos := range positions {
-		if pos.IsValid() {
-			return pos
-		}
-	}
-	return token.Position{}
 }
 
 // addValues merges the schemas of the values of maps.

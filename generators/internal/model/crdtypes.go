@@ -25,6 +25,19 @@ type CRDs struct {
 // Type returns a type that a kind consists of, nil if its declaration wasn't found.
 func (c *CRDs) Type(name TypeName) *CRDType { return c.types[name] }
 
+// defined are the import paths of the packages that have kinds.
+func (c *CRDs) defined() map[string]bool {
+	paths := map[string]bool{}
+	if c != nil {
+		for _, p := range c.Packages {
+			if len(p.Kinds) > 0 {
+				paths[p.Path] = true
+			}
+		}
+	}
+	return paths
+}
+
 // CRDPackage is a package as definitions see it.
 type CRDPackage struct {
 	// Path is the import path, Dir the absolute folder.
@@ -90,8 +103,9 @@ type crdReader struct {
 
 // readCRDs reads the kinds of packages, and all types that are reachable from them.
 func (s *session) readCRDs(packages []*candidate) *CRDs {
-	r := crdReader{s, marker.Reporter{Strict: s.Strict}, newTypeReader(s.sources), &CRDs{types: map[TypeName]*CRDType{}}, map[*source]*CRDPackage{},
-		map[*file]*marker.CRDComments{}, map[*source]bool{}}
+	r := crdReader{session: s, Reporter: marker.Reporter{Strict: s.cfg.Strict}, exprs: newTypeReader(s.sources),
+		crds: &CRDs{types: map[TypeName]*CRDType{}}, packages: map[*source]*CRDPackage{},
+		files: map[*file]*marker.CRDComments{}, own: map[*source]bool{}}
 	var declared []*CRDType
 	isKind := map[[2]string]bool{} // by group and name
 	for _, p := range packages {

@@ -42,9 +42,9 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 		s.readAPI(api, packages)
 	} else {
 		s.lintAll(packages)
-	}
-	if cfg.makes(Definitions) { // last, as it replaces stand-ins by the packages themselves
-		api.CRDs = s.readCRDs(packages)
+		if cfg.makes(Definitions) {
+			api.CRDs = s.readCRDs(packages)
+		}
 	}
 	if err := context.Cause(ctx); err != nil {
 		s.Errorf(token.Position{}, "%v", err)
@@ -58,6 +58,7 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 
 // readAPI adds groups, versions, kinds, and all that follows from them.
 func (s *session) readAPI(api *API, packages []*candidate) {
+	all := packages
 	packages = s.leaveOutHubs(packages)
 	kinds := kindReader{session: s, namers: newNamers(s.cfg.PluralExceptions)}
 	for _, p := range packages {
@@ -78,7 +79,10 @@ func (s *session) readAPI(api *API, packages []*candidate) {
 	if s.cfg.has(Views) {
 		api.Types = s.viewedTypes(packages)
 	}
-	s.checkImports(packages) // now it's known which ones matter
+	s.checkImports(packages)      // now it's known which ones matter
+	if s.cfg.makes(Definitions) { // after all that stand-ins are enough for, as it reads the packages themselves
+		api.CRDs = s.readCRDs(all)
+	}
 	// Last: it reports that nothing is generated only if nothing else is wrong.
 	check.inputs(api, packages)
 }

@@ -141,6 +141,9 @@ func (s *session) checkRegisteredGroups(packages []*candidate) {
 			continue // nothing depends on its group
 		}
 		for _, tag := range p.elsewhere {
+			if tag.Name == "groupName" && s.cfg.makes(Definitions) && !p.registers {
+				continue // definitions take the group from any file, and are compared with clients
+			}
 			s.Warnf(tag.Pos, "+%s is ignored here; it has an effect in the package's doc.go only", tag.Text)
 		}
 	}

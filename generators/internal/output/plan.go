@@ -35,6 +35,13 @@ type Set struct {
 	// KeepOthers makes it an error to replace a file that has none of Headers and
 	// Replaceable, as it must be hand-written.
 	KeepOthers bool
+	// Manifests is the folder of definitions, "" for none. The YAML files in it, but not in folders below it,
+	// are this run's.
+	Manifests string
+	// Annotation is that of definitions that another tool has made. They may be replaced if ReplaceAnnotated is
+	// true.
+	Annotation       string
+	ReplaceAnnotated bool
 	// Folders are the output folders, which no file may leave by a link. Trees may be outside of them; no
 	// file may leave those either.
 	Folders []string
@@ -47,6 +54,8 @@ type Plan struct {
 	Changed, Stale []string
 	// Records are those of the stale files, nil for files without one.
 	Records map[string]*Record
+	// Lost are the records of changed definitions, with those packages only that the new files lack.
+	Lost map[string]*Record
 	// Unrecorded are the files that would be stale if they had a record, sorted by path.
 	Unrecorded []string
 	// LineEnds are those of Changed that differ from the disk in their line ends only,
@@ -80,7 +89,7 @@ func (s Set) Compare() (*Plan, error) {
 		return nil, err
 	}
 	// In the order of paths, so that the error about a hand-written file is always the same.
-	p := &Plan{set: s, Records: map[string]*Record{}, old: map[string][]byte{}}
+	p := &Plan{set: s, Records: map[string]*Record{}, Lost: map[string]*Record{}, old: map[string][]byte{}}
 	for i, path := range paths {
 		if exists[i] && bytes.Equal(olds[i], s.Files[path]) {
 			p.Unchanged++
@@ -92,11 +101,13 @@ func (s Set) Compare() (*Plan, error) {
 			if sameButLineEnds(olds[i], s.Files[path]) {
 				p.LineEnds = append(p.LineEnds, path)
 			}
-			header := func(text []byte) string { return s.head(bytes.NewReader(text), s.Replaceable...).header }
-			if s.KeepOthers && header(olds[i]) == "" {
-				return nil, fmt.Errorf(
-					"%s was not generated: there is no line %q above its package clause; move it or remove it",
-					path, header(s.Files[path]))
+			head := func(text []byte) head { return s.head(path, bytes.NewReader(text), s.Replaceable...) }
+			if old := head(olds[i]); s.KeepOthers && old.header == "" {
+				if err := s.keeps(path, olds[i], head(s.Files[path]).header); err != nil {
+					return nil, err
+				}
+			} else if isYAML(path) {
+				p.lost(path, old.record, head(s.Files[path]).record)
 			}
 		}
 	}

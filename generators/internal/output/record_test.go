@@ -45,7 +45,7 @@ func TestRecords(t *testing.T) {
 		"a space at the end":      {"// Source: example.com/shop/v1 \n\n", nil},
 		"a type without brackets": {"// Source: example.com/shop/v1 Bakery\n\n", nil},
 	} {
-		h := s.head(strings.NewReader("// Copyright\n\n" + header + "\n" + c.below + "package v1\n"))
+		h := s.head("file.go", strings.NewReader("// Copyright\n\n"+header+"\n"+c.below+"package v1\n"))
 		if h.header == "" || !reflect.DeepEqual(h.record, c.want) {
 			t.Errorf("%s: header %q, record %+v", name, h.header, h.record)
 		}

@@ -42,17 +42,7 @@ func (p *Plan) findStale() error {
 			case isTemporary(d.Name()):
 				p.leftovers = append(p.leftovers, path)
 			case strings.HasSuffix(path, ".go") && !wanted[resolve(path)]:
-				h, err := p.set.headOf(path)
-				switch {
-				case err != nil:
-					return err
-				case h.header == "":
-				case h.record == nil && !p.set.RemoveUnrecorded:
-					p.Unrecorded = append(p.Unrecorded, path)
-				default:
-					p.Stale = append(p.Stale, path)
-					p.Records[path] = h.record
-				}
+				return p.stale(path)
 			}
 			return nil
 		})
@@ -60,10 +50,29 @@ func (p *Plan) findStale() error {
 			return fmt.Errorf("looking for stale files in %s: %w", tree, err)
 		}
 	}
+	if err := p.staleManifests(wanted, resolve); err != nil {
+		return fmt.Errorf("looking for stale files in %s: %w", p.set.Manifests, err)
+	}
 	// Trees may contain each other.
 	for _, files := range []*[]string{&p.Stale, &p.Unrecorded} {
 		slices.Sort(*files)
 		*files = slices.Compact(*files)
+	}
+	return nil
+}
+
+// stale notes a file that isn't in the set, if it is generated.
+func (p *Plan) stale(path string) error {
+	h, err := p.set.headOf(path)
+	switch {
+	case err != nil:
+		return err
+	case h.header == "":
+	case h.record == nil && !p.set.RemoveUnrecorded:
+		p.Unrecorded = append(p.Unrecorded, path)
+	default:
+		p.Stale = append(p.Stale, path)
+		p.Records[path] = h.record
 	}
 	return nil
 }
