@@ -20,14 +20,15 @@ demo-sharded: ## replicas of a controller, as processes, share its objects on th
 test: ## everything that must pass, with go test's -short; prints the counts last
 	@go run ./internal/testall
 
-nightly: ## make test without -short: planted bugs, long models, kube-apiserver; then a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; the code of 2,000 random APIs compiled and run, and 500 orders of arguments; the definitions of 18 projects imported; 100,000 steps of the model of sharding; a million reconciles of the model of own writes, with the race detector; make fuzz; make soak without its page
+nightly: ## make test without -short: planted bugs, long models, kube-apiserver; then a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; the code of 2,000 random APIs compiled and run, and 500 orders of arguments; the definitions of 18 projects imported; definitions of 2,000 random kinds compared with controller-gen's; 100,000 steps of the model of sharding; a million reconciles of the model of own writes, with the race detector; make fuzz; make soak without its page
 	@go run ./internal/testall -long
 	@go test -race -timeout 3h ./runtime/internal/conformance -run '^TestModel$$' -model.seeds 1000
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
 	@go test -timeout 3h ./generators -run '^(TestNames|TestSameBytes)$$' -names 2000 -names-seed 0 -orders 500
 	@cd generators/crdtest && go test -timeout 3h . -modules 0
+	@cd test/controllergen && go test -timeout 3h . -markers 1000000 -kinds 2000
 	@go test -timeout 3h ./sharding -run '^(TestModel|TestPlan)$$' -sharding.seeds 310 -sharding.steps 340 -sharding.plans 300
-	@go test -race -timeout 3h ./runtime/ownwrites -run '^TestModel$$' -model.seeds 420
+	@go test -race -timeout 3h ./runtime/ownwrites -run '^(TestModel|TestEchoModel)$$' -model.seeds 420
 	@$(MAKE) --no-print-directory fuzz
 	@cd test/lab && go test -count=1 -timeout 2h ./load -lab.full
 
@@ -53,7 +54,8 @@ soak: ## an informer with 20 handlers, one of them blocked, for 20 minutes at 2,
 bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs only some
 	@cd test/bench && go run . $(BENCH)
 
-parity: ## regenerate client-go and real API repositories with our generators, compare
+parity: ## regenerate client-go and real API repositories with our generators, compare; and the definitions of 18 repositories with controller-gen's
+	@cd test/controllergen && go run .
 	@cd test/parity && go run . $(PARITY)
 
 ctrl-suites: ## controller-runtime's own tests with our caches and queues, and without (ten minutes)

@@ -10,6 +10,9 @@
 //	render.Render      templates and views -> formatted text in memory
 //	output.Compare     text -> what has to change on the disk, or a diff
 //
+// CustomResourceDefinitions have no templates: definitions.go has their options, and package crd makes
+// them.
+//
 // A generator is one file (client.go, lister.go, informer.go, applyconfig.go, deepcopy.go,
 // register.go, defaulter.go). The first four have a table, which maps templates to files; the last
 // three make one file in each package. The rest of the file builds the views that the templates

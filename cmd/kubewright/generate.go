@@ -12,7 +12,8 @@ func generateCommand() *cobra.Command {
 		Use:   "generate package...",
 		Short: "Write clientset, listers and informers for API packages",
 		Long: `Write clientset, listers and informers for API packages, and apply
-configurations if --with-applyconfig is given.
+configurations if --with-applyconfig is given. With --crds-dir, also write
+CustomResourceDefinitions from the types and controller-gen's markers.
 
 Packages are named as for the go command: ./apis/... or import paths. The output
 goes to pkg/client in the module's root, unless --output-dir or one of the other

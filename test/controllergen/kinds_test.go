@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	kindCount = flag.Int("kinds", 100, "how many random kinds are compared")
+	kindCount = flag.Int("kinds", 200, "how many random kinds are compared")
 	keepKinds = flag.String("keep", "", "the folder in which random kinds are kept")
 )
 

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	markerCount = flag.Int("markers", 20000, "how many random markers are compared")
+	markerCount = flag.Int("markers", 100000, "how many random markers are compared")
 	seedFlag    = flag.Uint64("seed", 0, "the seed of random input, 0 for a random one")
 )
 

@@ -67,9 +67,12 @@ var _ = []any{json.RawMessage{}, net.IP{}, time.Second, corev1.Pod{}, resource.Q
 func (w *typeWriter) doc(indent string, markers []string) {
 	var lines []string
 	for range w.IntN(4) {
-		lines = append(lines, w.pick("It is a value.", "TODO: more", "---", "", "  indented `code` here", "```",
-			"some: yaml # here", "- a list", "it's \"quoted\"", "a very long line of text that goes on and on so that "+
-				"it has to be folded somewhere, which is what YAML does at eighty columns", "Deprecated: no.", "@x",
+		lines = append(lines, w.pick("It is a value.", "TODO: more", "---", "",
+			"  indented `code` here", "```",
+			"some: yaml # here", "- a list", "it's \"quoted\"",
+			"a very long line of text that goes on and on so that "+
+				"it has to be folded somewhere, which is what YAML does at eighty columns",
+			"Deprecated: no.", "@x",
 			"x\ty", "#hash", "true", "12", "ümlaut é", "trailing: ", "go:build x"))
 	}
 	for _, m := range markers {
@@ -103,8 +106,10 @@ var basics = map[string][]string{
 	"string": {"string", "metav1.Duration", "metav1.Time", "net.IP", "[]byte"},
 	"int":    {"int", "int32", "int64", "uint8", "time.Duration", "rune", "byte"},
 	"bool":   {"bool"},
-	"other": {"intstr.IntOrString", "resource.Quantity", "runtime.RawExtension", "corev1.LocalObjectReference",
-		"metav1.Condition", "corev1.PullPolicy", "metav1.ObjectMeta", "json.RawMessage", "corev1.ResourceList",
+	"other": {"intstr.IntOrString", "resource.Quantity", "runtime.RawExtension",
+		"corev1.LocalObjectReference",
+		"metav1.Condition", "corev1.PullPolicy", "metav1.ObjectMeta", "json.RawMessage",
+		"corev1.ResourceList",
 		"metav1.LabelSelector", "corev1.SecretKeySelector", "metav1.MicroTime"},
 }
 
@@ -149,15 +154,16 @@ func (w *typeWriter) expr(depth int) (expr, what string) {
 func (w *typeWriter) declare() {
 	w.n++
 	name := fmt.Sprintf("T%d", w.n)
-	what := w.pick("struct", "struct", "struct", "string", "string", "int", "list", "map", "alias", "other")
+	what := w.pick("struct", "struct", "struct", "string", "string", "int", "list", "map",
+		"alias", "other")
 	switch what {
 	case "struct":
 		w.structType(name, false)
 	case "string":
 		if w.p(25) {
 			w.doc("", []string{"k8s:enum"})
-			w.line("type %s string\n\nconst (\n\t%sA %s = \"a\"\n\t%sB %s = \"B\"\n\t%sC = \"c\"\n)\n", name, name, name,
-				name, name, name)
+			w.line("type %s string\n\nconst (\n\t%sA %s = \"a\"\n\t%sB %s = \"B\"\n\t%sC = \"c\"\n)\n", name,
+				name, name, name, name, name)
 			break
 		}
 		w.doc("", w.markers("string", false))
@@ -184,7 +190,8 @@ func (w *typeWriter) declare() {
 		w.doc("", w.markers("", false))
 		w.line("type %s = %s\n", name, of)
 	case "other":
-		of := w.pick("metav1.Time", "resource.Quantity", "intstr.IntOrString", "corev1.LocalObjectReference", "string")
+		of := w.pick("metav1.Time", "resource.Quantity", "intstr.IntOrString",
+			"corev1.LocalObjectReference", "string")
 		for _, names := range w.types {
 			if len(names) > 0 && w.p(30) {
 				of = w.pick(names...)
@@ -197,7 +204,8 @@ func (w *typeWriter) declare() {
 	}
 	w.types[what] = append(w.types[what], name)
 	if w.p(10) {
-		w.line("// a comment of its own\n// +kubebuilder:validation:%s\n", w.pick("Optional", "Required", "MaxLength=3"))
+		w.line("// a comment of its own\n// +kubebuilder:validation:%s\n", w.pick("Optional",
+			"Required", "MaxLength=3"))
 	}
 	if w.p(10) {
 		w.line("// x is a variable.\n// +kubebuilder:validation:MaxLength=1\nvar x%d = 1 // +optional\n", w.n)
@@ -212,7 +220,8 @@ func (w *typeWriter) structType(name string, kind bool) {
 		markers = w.markers("struct", false)
 	}
 	if w.p(10) && n > 1 {
-		markers = append(markers, "kubebuilder:validation:"+w.pick("ExactlyOneOf", "AtMostOneOf", "AtLeastOneOf")+"=f0;f1")
+		markers = append(markers, "kubebuilder:validation:"+w.pick("ExactlyOneOf", "AtMostOneOf",
+			"AtLeastOneOf")+"=f0;f1")
 	}
 	if kind {
 		markers = append(markers, w.kindMarkers()...)
@@ -248,14 +257,20 @@ func (w *typeWriter) structType(name string, kind bool) {
 
 // markers returns random markers for a type or for a field.
 func (w *typeWriter) markers(what string, field bool) []string {
-	number := func() string { return w.pick("0", "1", "5", "-3", "1.5", "100", "1e3", "9007199254740993") }
+	number := func() string {
+		return w.pick("0", "1", "5", "-3", "1.5", "100", "1e3",
+			"9007199254740993")
+	}
 	count := func() string { return w.pick("0", "1", "5", "64") }
 	fitting := map[string][]string{
-		"string": {"MaxLength=" + count(), "MinLength=" + count(), "Pattern=`^[a-z]*$`", "Enum=a;b;\"c d\"", "Format=uuid",
+		"string": {"MaxLength=" + count(), "MinLength=" + count(), "Pattern=`^[a-z]*$`",
+			"Enum=a;b;\"c d\"", "Format=uuid",
 			"Pattern=\"^\\\\d+$\""},
-		"int": {"Maximum=" + number(), "Minimum=" + number(), "MultipleOf=2", "ExclusiveMaximum=true", "Enum=1;2;5",
+		"int": {"Maximum=" + number(), "Minimum=" + number(), "MultipleOf=2",
+			"ExclusiveMaximum=true", "Enum=1;2;5",
 			"ExclusiveMinimum=" + w.pick("true", "false")},
-		"list": {"MaxItems=" + count(), "MinItems=" + count(), "items:MaxLength=4", "items:Pattern=`a`", "items:Enum=a;b",
+		"list": {"MaxItems=" + count(), "MinItems=" + count(), "items:MaxLength=4",
+			"items:Pattern=`a`", "items:Enum=a;b",
 			"UniqueItems=false", "items:XValidation:rule=\"self != ''\""},
 		"map":    {"MaxProperties=" + count(), "MinProperties=" + count()},
 		"struct": {"MinProperties=" + count(), "MaxProperties=" + count()},
@@ -271,11 +286,15 @@ func (w *typeWriter) markers(what string, field bool) []string {
 	if w.p(2) {
 		anywhere = []string{"kubebuilder:validation:Type=" + w.pick("string", "object", "integer")}
 	}
-	onField := []string{"optional", "required", "k8s:required", "k8s:optional", "nullable", "k8s:immutable",
-		"kubebuilder:validation:Optional", "kubebuilder:validation:Required", "kubebuilder:default=" + w.pick("x", "1",
-			"true", "{}", "{a: 1}", "{1,2}", "a;b", "\"q\"", "{a: {b: c}, d: {x,y}}", "1.5", "1.0", "-2", "9007199254740993"),
+	onField := []string{"optional", "required", "k8s:required", "k8s:optional", "nullable",
+		"k8s:immutable",
+		"kubebuilder:validation:Optional", "kubebuilder:validation:Required",
+		"kubebuilder:default=" + w.pick("x", "1",
+			"true", "{}", "{a: 1}", "{1,2}", "a;b", "\"q\"", "{a: {b: c}, d: {x,y}}", "1.5",
+			"1.0", "-2", "9007199254740993"),
 		"default=" + w.pick("1", "\"x\"", "{}", "[1, 2]", "true", "{\"a\": 1.50}", "ref(X)", "1e30"),
-		"kubebuilder:example=" + w.pick("x", "1", "{a: 1}"), "k8s:maximum=" + number() + w.pick("", " # why"),
+		"kubebuilder:example=" + w.pick("x", "1", "{a: 1}"), "k8s:maximum=" + number() +
+			w.pick("", " # why"),
 		"k8s:minimum=" + number(), "k8s:maxItems=5", "kubebuilder:validation:EmbeddedResource",
 		"kubebuilder:validation:Schemaless"}
 	topology := map[string][]string{"list": {"listType=atomic", "listType=set", "k8s:listType=atomic"},
@@ -299,9 +318,12 @@ func (w *typeWriter) markers(what string, field bool) []string {
 		markers = append(markers, w.pick(onField...))
 	}
 	if w.p(1) { // wrong, most of the time
-		markers = append(markers, w.pick("kubebuilder:validation:MaxLength=x", "kubebuilder:validation:Minimum=",
-			"kubebuilder:validation:MaxItems=3", "listType=map", "listMapKey=f0", "k8s:enum", "structType=x", "nullable=1",
-			"kubebuilder:validation:Optional", "kubebuilder:default=", "kubebuilder:validation:XValidation:rul=x"))
+		markers = append(markers, w.pick("kubebuilder:validation:MaxLength=x",
+			"kubebuilder:validation:Minimum=",
+			"kubebuilder:validation:MaxItems=3", "listType=map", "listMapKey=f0", "k8s:enum",
+			"structType=x", "nullable=1",
+			"kubebuilder:validation:Optional", "kubebuilder:default=",
+			"kubebuilder:validation:XValidation:rul=x"))
 	}
 	return markers
 }
@@ -309,14 +331,20 @@ func (w *typeWriter) markers(what string, field bool) []string {
 // kindMarkers returns random markers of a kind.
 func (w *typeWriter) kindMarkers() []string {
 	var markers []string
-	all := []string{"kubebuilder:object:root=true", "kubebuilder:subresource:status", "kubebuilder:storageversion",
-		"kubebuilder:subresource:scale:specpath=.spec.x,statuspath=.status.x" + w.pick("", ",selectorpath=.status.y"),
-		"kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`,priority=" + w.pick("0", "1"),
+	all := []string{"kubebuilder:object:root=true", "kubebuilder:subresource:status",
+		"kubebuilder:storageversion",
+		"kubebuilder:subresource:scale:specpath=.spec.x,statuspath=.status.x" + w.pick("",
+			",selectorpath=.status.y"),
+		"kubebuilder:printcolumn:name=Age,type=date,JSONPath=`.metadata.creationTimestamp`,priority=" +
+			w.pick("0", "1"),
 		"kubebuilder:printcolumn:name=\"B b\",type=string,JSONPath=.spec.x,description=\"x: y\",format=date",
-		"kubebuilder:resource:path=" + w.pick("things", "widgets") + ",shortName=" + w.pick("t", "t;u") + ",scope=" +
+		"kubebuilder:resource:path=" + w.pick("things", "widgets") + ",shortName=" + w.pick("t",
+			"t;u") + ",scope=" +
 			w.pick("Cluster", "Namespaced"), "kubebuilder:resource:categories={all,x},singular=thing",
-		"kubebuilder:deprecatedversion" + w.pick("", ":warning=\"old\""), "kubebuilder:selectablefield:JSONPath=.spec.x",
-		"kubebuilder:metadata:annotations=\"a.b/c=d=e\"", "kubebuilder:metadata:annotations={\"x=1\",\"y=true\"}"}
+		"kubebuilder:deprecatedversion" + w.pick("", ":warning=\"old\""),
+		"kubebuilder:selectablefield:JSONPath=.spec.x",
+		"kubebuilder:metadata:annotations=\"a.b/c=d=e\"",
+		"kubebuilder:metadata:annotations={\"x=1\",\"y=true\"}"}
 	for range w.IntN(4) {
 		markers = append(markers, w.pick(all...))
 	}
@@ -325,6 +353,7 @@ func (w *typeWriter) kindMarkers() []string {
 
 // kind declares the kind.
 func (w *typeWriter) kind() {
-	w.structType(w.pick("Index", "Widget", "Proof", "Chef", "PodInfo", "Hero", "Analysis", "Series", "Data", "DNS",
+	w.structType(w.pick("Index", "Widget", "Proof", "Chef", "PodInfo", "Hero", "Analysis",
+		"Series", "Data", "DNS",
 		"Policy", "Gateway", "Box", "Quiz", "Status", "Mouse", "Config2"), true)
 }

@@ -57,10 +57,7 @@ func (o DefinitionOptions) Make(types *model.CRDs) ([]*Made, marker.Problems) {
 		for _, def := range r.object(value{Node: m.tree, r: r}) {
 			m.Definition = def
 		}
-		for _, problem := range r.Problems {
-			// What servers refuse is accepted by controller-gen.
-			b.Report(problem.Warning || !o.Strict, problem.Pos, "%s", problem.Message)
-		}
+		b.reportServers(r.Problems)
 		if m.Definition != nil {
 			all = append(all, m)
 		}
@@ -76,6 +73,20 @@ func (o DefinitionOptions) Make(types *model.CRDs) ([]*Made, marker.Problems) {
 		}
 	}
 	return all, b.Problems.Sort()
+}
+
+// reportServers reports what servers refuse, which controller-gen accepts. It leaves out what follows from a
+// problem that was reported at the same place.
+func (b *typeBuilder) reportServers(problems marker.Problems) {
+	before := map[string]bool{}
+	for _, problem := range b.Problems {
+		before[problem.Pos.String()] = before[problem.Pos.String()] || !problem.Warning
+	}
+	for _, problem := range problems {
+		if !before[problem.Pos.String()] {
+			b.Report(problem.Warning || !b.DefinitionOptions.Strict, problem.Pos, "%s", problem.Message)
+		}
+	}
 }
 
 // kinds returns the types of each kind, by version, sorted by group and kind. A package without a group has
@@ -200,7 +211,7 @@ func (b *typeBuilder) metadata(m marker.CRDMarker, metadata map[string]any) {
 
 // version returns a version of a definition.
 func (b *typeBuilder) version(t *model.CRDType, trees schemaTrees) map[string]any {
-	root := b.merger.merge(b.flatten(&reference{name: t.TypeName})).clone()
+	root := b.merger.merge(b.flatten(&reference{name: t.TypeName}, t.Pos)).clone()
 	if metadata := root.properties["metadata"]; metadata != nil {
 		root.properties["metadata"] = newNode(metadata.pos, "object", "")
 	}

@@ -303,8 +303,9 @@ func isRequired(f *model.CRDField, pkg *model.CRDPackage) (required bool, remedy
 	return !pkg.Optional && !f.Inline && !f.Omitted, "; add omitempty to its json tag"
 }
 
-// flatten returns the schema of a declared type without references to other types.
-func (b *typeBuilder) flatten(ref *reference) *node {
+// flatten returns the schema of a declared type without references to other types. at is where the type is
+// referred to.
+func (b *typeBuilder) flatten(ref *reference, at token.Position) *node {
 	key := ref.key()
 	if n := b.flat[key]; n != nil {
 		return n
@@ -314,11 +315,10 @@ func (b *typeBuilder) flatten(ref *reference) *node {
 		return known
 	}
 	if i := slices.Index(b.within, key); i >= 0 {
-		t := b.types.Type(ref.name)
-		b.Errorf(t.Pos, "%s consists of itself%s, which no schema can express; mark a field of the circle with "+
+		b.Errorf(at, "%s consists of itself%s, which no schema can express; mark a field of the circle with "+
 			"+kubebuilder:validation:Schemaless and +kubebuilder:pruning:PreserveUnknownFields", ref.name.Name,
 			through(b.within[i+1:]))
-		return newNode(t.Pos, "", "")
+		return newNode(at, "", "")
 	}
 	b.within = append(b.within, key)
 	n := b.resolve(b.schemaOf(ref))
@@ -345,7 +345,7 @@ func (b *typeBuilder) resolve(n *node) *node {
 		return nil
 	}
 	if n.ref != nil {
-		return n.over(b.flatten(n.ref))
+		return n.over(b.flatten(n.ref, n.pos))
 	}
 	n = n.clone()
 	n.items, n.values = b.resolve(n.items), b.resolve(n.values)
