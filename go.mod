@@ -3,7 +3,6 @@ module github.com/kubewright/kubewright
 go 1.26.0
 
 require (
-	github.com/gobuffalo/flect v1.0.3
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	go.uber.org/goleak v1.3.0

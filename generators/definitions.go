@@ -227,5 +227,5 @@ func (c *Config) lostVersions(
 					"version from %s", p, filesOr(files[p]))})
 		}
 	}
-	return problems
+	return problems.Sort()
 }

@@ -104,7 +104,7 @@ func unrecorded(files []string) Problems {
 		return nil
 	}
 	return Problems{{Warning: true, Pos: token.Position{Filename: commonFolder(files)}, Message: fmt.Sprintf(
-		"not made by this run, but kept, as no line Source: says what it was made from; --prune removes %s",
+		"not made by this run, but kept, as no line // Source: says what it was made from; --prune removes %s",
 		filesOr(files))}}
 }
 

@@ -103,7 +103,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	problems = append(problems, unrecorded(changes.Unrecorded)...)
 	if !cfg.Prune {
 		problems = append(problems, cfg.refusals(ctx, changes, api, set.Trees)...)
-		problems = append(problems, cfg.lostVersions(ctx, changes, api, set.Trees)...).Sort()
+		problems = append(problems, cfg.lostVersions(ctx, changes, api, set.Trees)...)
 	}
 	if problems.Fatal() {
 		return nil, problems, nil

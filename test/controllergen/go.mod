@@ -6,6 +6,7 @@ go 1.26.0
 replace github.com/kubewright/kubewright => ../..
 
 require (
+	github.com/gobuffalo/flect v1.0.3
 	github.com/kubewright/kubewright v0.0.0
 	golang.org/x/tools v0.51.0
 	sigs.k8s.io/controller-tools v0.23.0
@@ -30,7 +31,6 @@ require (
 	github.com/go-openapi/swag/stringutils v0.27.1 // indirect
 	github.com/go-openapi/swag/typeutils v0.27.1 // indirect
 	github.com/go-openapi/swag/yamlutils v0.27.1 // indirect
-	github.com/gobuffalo/flect v1.0.3 // indirect
 	github.com/google/gnostic-models v0.7.1 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect

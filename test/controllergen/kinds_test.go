@@ -36,13 +36,19 @@ func TestKinds(t *testing.T) {
 		group := fmt.Sprintf("g%d.example.com", i)
 		write(t, filepath.Join(dir, fmt.Sprintf("g%d", i), "v1", "types.go"), randomPackage(r, group))
 	}
+	options := generators.DefinitionOptions{MaxDescription: -1}
+	if r := rand.New(rand.NewPCG(s, 3)); r.IntN(2) == 0 {
+		options = generators.DefinitionOptions{MaxDescription: r.IntN(60), EmbeddedMetadata: r.IntN(2) == 0,
+			AllowFloats: r.IntN(2) == 0}
+	}
+	t.Logf("%+v", options)
 	var answers []map[string]string
 	var errs map[string]string
 	for range 4 {
-		files, failed := theirKinds(t, dir)
+		files, failed := theirKinds(t, dir, options)
 		answers, errs = append(answers, files), failed
 	}
-	ours, refused := ourKinds(t, dir)
+	ours, refused := ourKinds(t, dir, options)
 	made := 0
 	for i := range *kindCount {
 		group := fmt.Sprintf("g%d", i)
@@ -125,10 +131,15 @@ func writeModule(t *testing.T, dir string) {
 
 // theirKinds returns controller-gen's files, and the errors of packages by their folders. It writes files in
 // spite of errors.
-func theirKinds(t *testing.T, dir string) (files, errs map[string]string) {
+func theirKinds(t *testing.T, dir string, o generators.DefinitionOptions) (files, errs map[string]string) {
 	t.Helper()
 	yes := true
-	var gen genall.Generator = crd.Generator{OmitToolVersion: &yes, IgnoreUnexportedFields: &yes}
+	options := crd.Generator{OmitToolVersion: &yes, IgnoreUnexportedFields: &yes,
+		GenerateEmbeddedObjectMeta: &o.EmbeddedMetadata, AllowDangerousTypes: &o.AllowFloats}
+	if o.MaxDescription >= 0 {
+		options.MaxDescLen = &o.MaxDescription
+	}
+	var gen genall.Generator = options
 	rt, err := genall.Generators{&gen}.ForRootsWithConfig(&packages.Config{Dir: dir}, "./...")
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +163,7 @@ func theirKinds(t *testing.T, dir string) (files, errs map[string]string) {
 }
 
 // ourKinds is theirKinds for kubewright. Packages with errors are left out of a second run.
-func ourKinds(t *testing.T, dir string) (files, errs map[string]string) {
+func ourKinds(t *testing.T, dir string, o generators.DefinitionOptions) (files, errs map[string]string) {
 	t.Helper()
 	t.Chdir(dir)
 	folders, err := filepath.Glob("g*/v1")
@@ -161,7 +172,7 @@ func ourKinds(t *testing.T, dir string) (files, errs map[string]string) {
 	}
 	errs = map[string]string{}
 	for range 3 {
-		cfg := generators.Config{}
+		cfg := generators.Config{Definitions: &o}
 		for _, folder := range folders {
 			if errs[filepath.Dir(folder)] == "" {
 				cfg.Inputs = append(cfg.Inputs, generators.Input{Pattern: "./" + folder})

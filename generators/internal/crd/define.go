@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gobuffalo/flect"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubewright/kubewright/generators/internal/marker"
@@ -139,7 +138,7 @@ func (b *typeBuilder) definition(kinds []*model.CRDType, trees schemaTrees) *yam
 	kind, pos := kinds[0].Name, kinds[0].Pos
 	group := keyed{kinds[0].Package.Group, kinds[0].Package.Pos}
 	names := map[string]any{"kind": kind, "listKind": kind + "List", "singular": strings.ToLower(kind),
-		"plural": strings.ToLower(flect.Pluralize(kind))}
+		"plural": Plural(kind)}
 	spec := map[string]any{"group": group, "scope": "Namespaced"}
 	metadata := map[string]any{}
 	var versions []any
@@ -167,11 +166,11 @@ func (b *typeBuilder) definition(kinds []*model.CRDType, trees schemaTrees) *yam
 			}
 		}
 	}
-	plural := keyed{names["plural"], pos}
+	name := keyed{names["plural"], pos}
 	if given, ok := names["plural"].(keyed); ok {
-		plural = given
+		name = given
 	}
-	metadata["name"] = keyed{fmt.Sprintf("%v.%v", plural.value, group.value), plural.pos}
+	metadata["name"] = keyed{fmt.Sprintf("%v.%v", name.value, group.value), name.pos}
 	spec["names"], spec["versions"] = names, versions
 	return treeOf(map[string]any{"apiVersion": crdVersion, "kind": crdKind, "metadata": metadata, "spec": spec},
 		pos)

@@ -37,7 +37,11 @@ func (d *Definition) versions(versions value) {
 		}
 	}
 	if storage == "" {
-		versions.errorf("none has storage: true; servers store one version")
+		advice := ""
+		if r.fromTypes {
+			advice = "; write +kubebuilder:storageversion above that type"
+		}
+		versions.errorf("none has storage: true; servers store one version%s", advice)
 	}
 	if len(d.Versions) == 0 && r.errors() == before {
 		if r.fromTypes {

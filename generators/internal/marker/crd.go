@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"text/scanner"
 )
 
@@ -33,75 +34,92 @@ const ItemsPrefix = validationPrefix + "items:"
 
 const validationPrefix = "kubebuilder:validation:"
 
-// crdTags are the markers by name. controller-gen has several of the name k8s:enum, of which this is one.
-var crdTags = func() map[string]crdTag {
-	one := func(kind valueKind) valueType { return valueType{kind: kind} }
-	maybe := func(kind valueKind) valueType { return valueType{kind: kind, optional: true} }
-	of := func(kind valueKind) valueType { return valueType{kind: listValue, elem: &valueType{kind: kind}} }
-	texts := of(stringValue)
-	texts.optional = true
-	type args = map[string]valueType
-	tags := map[string]crdTag{
-		"groupName":                       {on: OnPackage, value: maybe(stringValue)},
-		"versionName":                     {on: OnPackage, value: one(stringValue)},
-		"kubebuilder:skip":                {on: OnPackage},
-		validationPrefix + "Optional":     {on: OnPackage | OnField},
-		validationPrefix + "Required":     {on: OnPackage | OnField},
-		validationPrefix + "AtMostOneOf":  {on: OnType, value: of(stringValue)},
-		validationPrefix + "ExactlyOneOf": {on: OnType, value: of(stringValue)},
-		validationPrefix + "AtLeastOneOf": {on: OnType, value: of(stringValue)},
-		"k8s:enum":                        {on: OnType | OnField},
-		"required":                        {on: OnField}, "optional": {on: OnField}, "k8s:required": {on: OnField},
-		"k8s:optional": {on: OnField}, "nullable": {on: OnField}, "k8s:immutable": {on: OnField},
-		"kubebuilder:default": {on: OnField, value: one(anyValue)}, "default": {on: OnField, value: one(jsonValue)},
-		"kubebuilder:example":                       {on: OnField, value: one(anyValue)},
-		validationPrefix + "EmbeddedResource":       {on: OnField},
-		validationPrefix + "Schemaless":             {on: OnField},
-		"k8s:maxItems":                              {on: OnField, value: one(plainInt)},
-		"k8s:minimum":                               {on: OnField, value: one(plainNumber)},
-		"k8s:maximum":                               {on: OnField, value: one(plainNumber)},
-		"kubebuilder:pruning:PreserveUnknownFields": {on: OnType | OnField},
-		"kubebuilder:title":                         {on: OnType | OnField, value: one(anyValue)},
-		"kubebuilder:subresource:status":            {on: OnType},
-		"kubebuilder:subresource:scale": {on: OnType, args: args{"specpath": one(stringValue),
-			"statuspath": one(stringValue), "selectorpath": maybe(stringValue)}},
-		"kubebuilder:printcolumn": {on: OnType, args: args{"name": one(stringValue), "type": one(stringValue),
-			"JSONPath": one(stringValue), "description": maybe(stringValue), "format": maybe(stringValue),
-			"priority": maybe(intValue)}},
-		"kubebuilder:resource": {on: OnType, args: args{"path": maybe(stringValue), "shortName": texts,
-			"categories": texts, "singular": maybe(stringValue), "scope": maybe(stringValue)}},
-		"kubebuilder:storageversion": {on: OnType}, "kubebuilder:skipversion": {on: OnType},
-		"kubebuilder:unservedversion":   {on: OnType},
-		"kubebuilder:deprecatedversion": {on: OnType, args: args{"warning": maybe(stringValue)}},
-		"kubebuilder:metadata":          {on: OnType, args: args{"annotations": texts, "labels": texts}},
-		"kubebuilder:selectablefield":   {on: OnType, args: args{"JSONPath": one(stringValue)}},
-		"kubebuilder:externalDocs": {on: OnType | OnField, args: args{"url": one(stringValue),
-			"description": maybe(stringValue)}},
-	}
-	for _, name := range []string{"listType", "listMapKey", "mapType", "structType", "k8s:listType",
-		"k8s:listMapKey"} {
-		tags[name] = crdTag{on: OnType | OnField, value: one(stringValue)}
-	}
-	validation := map[string]crdTag{
-		"Maximum": {value: one(plainNumber)}, "Minimum": {value: one(plainNumber)},
-		"ExclusiveMaximum": {value: one(boolValue)}, "ExclusiveMinimum": {value: one(boolValue)},
-		"MultipleOf": {value: one(numberValue)}, "MinProperties": {value: one(intValue)},
-		"MaxProperties": {value: one(intValue)}, "MaxLength": {value: one(intValue)},
-		"MinLength": {value: one(intValue)}, "Pattern": {value: one(stringValue)},
-		"MaxItems": {value: one(plainInt)}, "MinItems": {value: one(intValue)},
-		"UniqueItems": {value: one(boolValue)}, "Enum": {value: of(anyValue)},
-		"Format": {value: one(stringValue)}, "Type": {value: one(stringValue)},
-		"XPreserveUnknownFields": {}, "XEmbeddedResource": {}, "XIntOrString": {},
-		"XValidation": {args: args{"rule": one(stringValue), "message": maybe(stringValue),
-			"messageExpression": maybe(stringValue), "reason": maybe(stringValue), "fieldPath": maybe(stringValue),
-			"optionalOldSelf": maybe(boolValue)}},
-	}
-	for name, tag := range validation {
-		tag.on = OnType | OnField
-		tags[validationPrefix+name], tags[ItemsPrefix+name] = tag, tag
+// crdTable are the markers: names with commas between them, what these are on (p, t, f), and the type of
+// their value or of their arguments. The types are s for strings, i for integers, n for numbers, b for
+// booleans, a for anything that the text looks like, I, N and J for integers, numbers and JSON without the
+// grammar, with [] in front for lists, and ? behind if it may be missing. Names below validation: are those of
+// markers for the items of a list, too.
+const crdTable = `
+groupName p s?
+versionName p s
+kubebuilder:skip p
+kubebuilder:validation:Optional,kubebuilder:validation:Required pf
+kubebuilder:validation:AtMostOneOf,kubebuilder:validation:ExactlyOneOf t []s
+kubebuilder:validation:AtLeastOneOf t []s
+kubebuilder:validation:EmbeddedResource,kubebuilder:validation:Schemaless,required,optional,nullable f
+k8s:required,k8s:optional,k8s:immutable f
+kubebuilder:default,kubebuilder:example f a
+kubebuilder:title tf a
+kubebuilder:pruning:PreserveUnknownFields,k8s:enum,validation:XPreserveUnknownFields tf
+validation:XEmbeddedResource,validation:XIntOrString tf
+kubebuilder:externalDocs tf url=s description=s?
+kubebuilder:subresource:status,kubebuilder:storageversion,kubebuilder:skipversion t
+kubebuilder:unservedversion t
+kubebuilder:subresource:scale t specpath=s statuspath=s selectorpath=s?
+kubebuilder:printcolumn t name=s type=s JSONPath=s description=s? format=s? priority=i?
+kubebuilder:resource t path=s? shortName=[]s? categories=[]s? singular=s? scope=s?
+kubebuilder:deprecatedversion t warning=s?
+kubebuilder:metadata t annotations=[]s? labels=[]s?
+kubebuilder:selectablefield t JSONPath=s
+default f J
+listType,listMapKey,mapType,structType,k8s:listType,k8s:listMapKey,validation:Pattern tf s
+validation:Format,validation:Type tf s
+k8s:maxItems f I
+k8s:minimum,k8s:maximum f N
+validation:Maximum,validation:Minimum tf N
+validation:ExclusiveMaximum,validation:ExclusiveMinimum,validation:UniqueItems tf b
+validation:MultipleOf tf n
+validation:MinProperties,validation:MaxProperties,validation:MaxLength,validation:MinLength tf i
+validation:MinItems tf i
+validation:MaxItems tf I
+validation:Enum tf []a
+ tf rule=s message=s? messageExpression=s? reason=s? fieldPath=s? optionalOldSelf=b?
+validation:XValidation tf rule=s message=s? messageExpression=s? reason=s? fieldPath=s? optionalOldSelf=b?
+`
+
+// crdTags are the markers by name.
+var crdTags = sync.OnceValue(func() map[string]crdTag {
+	targets := map[rune]Target{'p': OnPackage, 't': OnType, 'f': OnField}
+	tags := map[string]crdTag{}
+	for line := range strings.Lines(strings.TrimPrefix(crdTable, "\n")) {
+		cells := strings.Fields(line)
+		var tag crdTag
+		for _, target := range cells[1] {
+			tag.on |= targets[target]
+		}
+		for _, cell := range cells[2:] {
+			arg, text, ok := strings.Cut(cell, "=")
+			switch {
+			case !ok:
+				tag.value = newValueType(cell)
+			case tag.args == nil:
+				tag.args = map[string]valueType{}
+				fallthrough
+			default:
+				tag.args[arg] = newValueType(text)
+			}
+		}
+		for name := range strings.SplitSeq(cells[0], ",") {
+			if below, ok := strings.CutPrefix(name, "validation:"); ok {
+				tags[validationPrefix+below], tags[ItemsPrefix+below] = tag, tag
+			} else {
+				tags[name] = tag
+			}
+		}
 	}
 	return tags
-}()
+})
+
+// newValueType returns the type that a cell of the table stands for.
+func newValueType(text string) valueType {
+	kinds := map[byte]valueKind{'s': stringValue, 'i': intValue, 'n': numberValue, 'b': boolValue, 'a': anyValue,
+		'I': plainInt, 'N': plainNumber, 'J': jsonValue}
+	text, optional := strings.CutSuffix(text, "?")
+	if item, ok := strings.CutPrefix(text, "[]"); ok {
+		return valueType{kind: listValue, elem: &valueType{kind: kinds[item[0]]}, optional: optional}
+	}
+	return valueType{kind: kinds[text[0]], optional: optional}
+}
 
 // CRDMarker is a marker of a definition, with its value.
 type CRDMarker struct {
@@ -136,7 +154,7 @@ func splitCRD(text string) (name, short, value string) {
 func LookupCRD(text string, on Target) string {
 	name, short, _ := splitCRD(text)
 	for _, n := range []string{name, short} {
-		if crdTags[n].on&on != 0 {
+		if crdTags()[n].on&on != 0 {
 			return n
 		}
 	}
@@ -146,7 +164,7 @@ func LookupCRD(text string, on Target) string {
 // ParseCRD parses a marker of that name, which LookupCRD has found. A problem is at an offset of its text.
 func ParseCRD(known, text string) (m CRDMarker, offset int, err error) {
 	m = CRDMarker{Name: known}
-	tag := crdTags[known]
+	tag := crdTags()[known]
 	name, short, value := splitCRD(text)
 	switch tag.value.kind {
 	case plainInt, plainNumber, jsonValue:

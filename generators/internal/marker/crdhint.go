@@ -16,7 +16,7 @@ var otherMarkers = []string{"kubebuilder:object:", "kubebuilder:rbac", "kubebuil
 func CRDHint(text string, on Target) (problem string, warning bool) {
 	name, short, _ := splitCRD(text)
 	for _, n := range []string{name, short} {
-		if tag, ok := crdTags[n]; ok {
+		if tag, ok := crdTags()[n]; ok {
 			return "+" + n + " has no effect on " + on.String() + ", only on " + tag.on.String() + "; move it", false
 		}
 	}
@@ -24,7 +24,7 @@ func CRDHint(text string, on Target) (problem string, warning bool) {
 	if slices.ContainsFunc(otherMarkers, isOther) {
 		return "", false
 	}
-	known := slices.Sorted(maps.Keys(crdTags))
+	known := slices.Sorted(maps.Keys(crdTags()))
 	hint := Suggest(name, known)
 	if hint == "" {
 		hint = Suggest(short, known)

@@ -109,8 +109,8 @@ func (s *session) readCRDs(packages []*candidate) *CRDs {
 	var declared []*CRDType
 	isKind := map[[2]string]bool{} // by group and name
 	for _, p := range packages {
-		if r.own[p.src] {
-			continue
+		if r.own[p.src] || s.cfg.Strict && p.wildcard && p.src.internal() {
+			continue // servers have internal types above the folders of versions
 		}
 		r.own[p.src] = true
 		p.src.undeferText("", "\ntype ")
