@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -325,7 +326,25 @@ func (w *typeWriter) markers(what string, field bool) []string {
 			"kubebuilder:validation:Optional", "kubebuilder:default=",
 			"kubebuilder:validation:XValidation:rul=x"))
 	}
-	return markers
+	return withoutRandom(markers)
+}
+
+// withoutRandom leaves out the markers of Kubernetes beside which another one is, so that controller-gen's
+// result would be random.
+func withoutRandom(markers []string) []string {
+	all := strings.Join(markers, "\n")
+	return slices.DeleteFunc(markers, func(m string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(m, "k8s:"), "=")
+		same := strings.ToUpper(name[:1]) + name[1:] + "="
+		switch {
+		case strings.Contains(name, "istType"):
+			return strings.Contains(all, ":Type=") || strings.Count(all, "istType=") > 1
+		case !strings.HasPrefix(m, "k8s:"):
+			return false
+		}
+		return strings.Contains(all, "validation:"+same) ||
+			name == "immutable" && strings.Contains(all, "XValidation")
+	})
 }
 
 // kindMarkers returns random markers of a kind.

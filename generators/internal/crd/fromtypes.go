@@ -142,7 +142,8 @@ func (b *typeBuilder) named(e *model.Expr, pkg string, at token.Position) *node 
 	case model.KnownCRDType(name):
 		return n
 	case t == nil:
-		b.Errorf(at, "the type %s of %s can't be found; go get its module, if go.mod doesn't have it", name.Name, name.Path)
+		b.Errorf(at, "the type %s of %s can't be found; go get its module, if go.mod doesn't have it", name.Name,
+			name.Path)
 		n.ref = nil
 		return n
 	}

@@ -40,6 +40,10 @@ type Version struct {
 	// Status is true if the version has the subresource status, Scale not nil if it has scale.
 	Status bool
 	Scale  *Scale
+	// Columns are the arguments of the columns that kubectl prints, by the names of the markers' arguments;
+	// Selectable are the JSON paths of fields that clients can select objects by.
+	Columns    [][]Limit
+	Selectable []string
 }
 
 // Scale are the JSON paths of the subresource scale.

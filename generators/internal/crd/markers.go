@@ -159,6 +159,19 @@ func kindMarkers(d *Definition, v *Version, resource string, hasStatus bool) []s
 		}
 		markers = append(markers, text)
 	}
+	for _, column := range v.Columns {
+		var args []string
+		for _, arg := range column {
+			if arg.Keyword == "JSONPath" {
+				arg.Value = markerString(arg.Value)
+			}
+			args = append(args, arg.Keyword+"="+arg.Value)
+		}
+		markers = append(markers, "+kubebuilder:printcolumn:"+strings.Join(args, ","))
+	}
+	for _, path := range v.Selectable {
+		markers = append(markers, "+kubebuilder:selectablefield:JSONPath="+markerString(jsonOf(path)))
+	}
 	markers = append(markers, v.Schema.validation("+kubebuilder:validation:")...)
 	return append(markers, objectMarker)
 }

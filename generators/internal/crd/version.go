@@ -22,6 +22,7 @@ func (d *Definition) versions(versions value) {
 		return
 	}
 	seen, storage := map[string]bool{}, ""
+	var lastServed value
 	for _, item := range items {
 		fields := item.object()
 		v := item.version(fields, seen)
@@ -31,7 +32,8 @@ func (d *Definition) versions(versions value) {
 			}
 			storage = item.path
 		}
-		if served, ok := item.need(fields, "served"); ok && served.flag() && v != nil {
+		served, ok := item.need(fields, "served")
+		if lastServed = served; ok && served.flag() && v != nil {
 			v.checkNames(fields["name"])
 			d.Versions = append(d.Versions, v)
 		}
@@ -45,7 +47,7 @@ func (d *Definition) versions(versions value) {
 	}
 	if len(d.Versions) == 0 && r.errors() == before {
 		if r.fromTypes {
-			versions.errorf("no version is served; remove a +kubebuilder:unservedversion")
+			lastServed.errorf("no version is served; remove a +kubebuilder:unservedversion")
 		} else {
 			versions.report(true, "no version is served, so there is nothing to import")
 		}
@@ -86,7 +88,7 @@ func (v value) version(fields map[string]value, seen map[string]bool) *Version {
 	}
 	if columns, ok := fields["additionalPrinterColumns"]; ok {
 		for _, column := range columns.list() {
-			column.printerColumn()
+			version.Columns = append(version.Columns, column.printerColumn())
 		}
 	}
 	before := v.r.errors()
@@ -107,7 +109,7 @@ func (v value) version(fields map[string]value, seen map[string]bool) *Version {
 	whole.Embedded = true
 	whole.checkDefaults()
 	if selectable, ok := fields["selectableFields"]; ok {
-		selectable.selectableFields(version.Schema)
+		version.Selectable = selectable.selectableFields(version.Schema)
 	}
 	return version
 }
@@ -180,8 +182,8 @@ var (
 	columnFormats = []string{"byte", "date", "date-time", "double", "float", "int32", "int64", "password"}
 )
 
-// printerColumn checks a column that kubectl prints.
-func (v value) printerColumn() {
+// printerColumn reads a column that kubectl prints. The values are those of a marker.
+func (v value) printerColumn() (args []Limit) {
 	fields := v.object()
 	v.known(fields, []string{"name", "type", "format", "description", "priority", "jsonPath"}, nil)
 	for _, key := range []string{"name", "type", "jsonPath"} {
@@ -207,13 +209,19 @@ func (v value) printerColumn() {
 			}
 		}
 	}
+	for _, key := range []string{"name", "type", "jsonPath", "description", "format", "priority"} {
+		if field := fields[key]; field.Node != nil && !field.empty() {
+			args = append(args, Limit{strings.Replace(key, "jsonPath", "JSONPath", 1), field.jsonText()})
+		}
+	}
+	return args
 }
 
 // maxSelectable is how many fields of a version servers can select by.
 const maxSelectable = 8
 
 // selectableFields checks the fields that clients can select objects by.
-func (v value) selectableFields(schema *Schema) {
+func (v value) selectableFields(schema *Schema) (paths []string) {
 	seen := map[string]bool{}
 	for _, item := range v.list() {
 		fields := item.object()
@@ -239,10 +247,12 @@ func (v value) selectableFields(schema *Schema) {
 			path.errorf("given twice; remove one")
 		}
 		seen[text] = true
+		paths = append(paths, text)
 	}
 	if len(seen) > maxSelectable {
 		v.errorf("more than %d fields", maxSelectable)
 	}
+	return paths
 }
 
 // known warns of unknown fields, which servers ignore. A misspelt field of known is an error, as its

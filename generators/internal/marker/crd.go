@@ -37,8 +37,8 @@ const validationPrefix = "kubebuilder:validation:"
 // crdTable are the markers: names with commas between them, what these are on (p, t, f), and the type of
 // their value or of their arguments. The types are s for strings, i for integers, n for numbers, b for
 // booleans, a for anything that the text looks like, I, N and J for integers, numbers and JSON without the
-// grammar, with [] in front for lists, and ? behind if it may be missing. Names below validation: are those of
-// markers for the items of a list, too.
+// grammar, with [] in front for lists, and ? behind if it may be missing. Names below validation: are those
+// of markers for the items of a list, too.
 const crdTable = `
 groupName p s?
 versionName p s
@@ -209,13 +209,14 @@ func (p *valueParser) argument(tag crdTag, m *CRDMarker) bool {
 	if !p.expect(scanner.Ident, "the name of an argument") {
 		return false
 	}
-	arg := p.TokenText()
+	arg, at := p.TokenText(), p.Offset
 	if !p.expect('=', "an equals sign") {
 		return false
 	}
 	t, ok := tag.args[arg]
 	if !ok {
 		p.errorf("there is no argument %s%s", arg, Suggest(arg, slices.Sorted(maps.Keys(tag.args))))
+		p.offset = at
 		return false
 	}
 	m.Args[arg] = p.value(t, false)
