@@ -59,6 +59,7 @@ var mistakes = []string{
 	"§A any `json:\"a\"`",
 	"§A struct{} `json:\"a\"`",
 	"§A string",
+	"§A Item `json:\",inline\"`\n$type Item struct {\n$\tB bool `json:\"b\"`\n$}",
 	"§A map[int]string `json:\"a\"`",
 	"A Tree `json:\"a\"`\n$type Tree struct {\n$\t§Left *Tree `json:\"left,omitempty\"`\n$}",
 	"§A interface{ F() } `json:\"a\"`",

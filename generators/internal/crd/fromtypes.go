@@ -234,6 +234,10 @@ func (b *typeBuilder) structOf(t *model.CRDType) *node {
 			b.Errorf(f.Pos, "a field of %s has no json tag; write one, or `json:\"-\"` to leave the field out", t.Name)
 			continue
 		}
+		if f.Inline && (f.Name != "" || f.Key != "") { // as controller-gen has it, unlike encoding/json
+			b.StrictErrorf(f.Pos, "a definition would have the fields of this field in %s itself, but JSON has a key for "+
+				"it; embed the type, or give its json tag a key and no inline", t.Name)
+		}
 		if required, by := isRequired(f, t.Package); required {
 			if exclusive[f.Key] {
 				b.Errorf(f.Pos, "%s of %s is one of several fields of which not all are given, and can't be required%s",
