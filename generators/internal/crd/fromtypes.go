@@ -235,8 +235,8 @@ func (b *typeBuilder) structOf(t *model.CRDType) *node {
 			continue
 		}
 		if f.Inline && (f.Name != "" || f.Key != "") { // as controller-gen has it, unlike encoding/json
-			b.StrictErrorf(f.Pos, "a definition would have the fields of this field in %s itself, but JSON has a key for "+
-				"it; embed the type, or give its json tag a key and no inline", t.Name)
+			b.StrictErrorf(f.Pos, "a definition would have what is in this field in %s itself, but JSON has a key "+
+				"for it; embed the type, or give its json tag a key and no inline", t.Name)
 		}
 		if required, by := isRequired(f, t.Package); required {
 			if exclusive[f.Key] {
