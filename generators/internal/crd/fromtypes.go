@@ -319,10 +319,10 @@ func (b *typeBuilder) flatten(ref *reference, at token.Position) *node {
 		b.flat[key] = known
 		return known
 	}
-	if i := slices.Index(b.within, key); i >= 0 {
+	if i := slices.Index(b.within, key); i >= 0 || len(b.within) > maxDepth { // of ever new generic types
 		b.Errorf(at, "%s consists of itself%s, which no schema can express; mark a field of the circle with "+
 			"+kubebuilder:validation:Schemaless and +kubebuilder:pruning:PreserveUnknownFields", ref.name.Name,
-			through(b.within[i+1:]))
+			through(b.within[max(i, len(b.within)-3)+1:]))
 		return newNode(at, "", "")
 	}
 	b.within = append(b.within, key)
@@ -336,6 +336,7 @@ func (b *typeBuilder) flatten(ref *reference, at token.Position) *node {
 func through(keys []string) string {
 	var names []string
 	for _, key := range keys {
+		key, _, _ = strings.Cut(key, "[") // without the arguments of a generic type
 		names = append(names, key[strings.LastIndexAny(key, "./")+1:])
 	}
 	if len(names) == 0 {
