@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
 // An echo is a notification of nothing but own writes of a key. Let it say that an object has changed from
@@ -33,7 +32,7 @@ type echoes struct {
 	// own are the versions that the key has written.
 	own *ownVersion
 	// unanswered is the number of writes that the run has sent and that have no answer yet. run is nil if there
-	// is none.
+	// is none. Writes of other runs of the key don't count.
 	unanswered int
 	run        run
 	// kept are the changes to decide about when there is none any more.
@@ -172,6 +171,10 @@ func (t *Tracker) sent(r run, w *write) {
 		return
 	}
 	e := r.record().withEchoes()
+	if e.run != nil && e.run != r { // One of both writes outlives its run.
+		e.run.end()
+		e.unanswered = 0
+	}
 	e.unanswered++
 	e.run, w.open = r, true
 }
@@ -208,9 +211,6 @@ func (t *Tracker) noteOwn(r run, w *write) {
 	version := w.answer.version
 	if !t.skips || version == "" || w.uid == "" || w.answer.kind == "Status" {
 		return
-	}
-	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
-		return // Nothing waits for it, so the key may run before the cache shows it.
 	}
 	for _, in := range t.informers[w.GroupResource] {
 		in.watchVersion()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,6 +168,15 @@ func TestEchoRules(t *testing.T) {
 			r.queue.Context(context.Background(), "b")
 			return r.one, r.object("one")
 		}, false},
+		"without a version, after the next run has begun, but an informer begins later": {
+			func(r *echoRig) (_, _ *corev1.ConfigMap) {
+				if err := r.tracker.Add(newInformer(r.api.server)); err != nil {
+					r.Fatal(err)
+				}
+				r.put("a", "")
+				r.queue.Context(context.Background(), "a")
+				return r.one, r.object("one")
+			}, false},
 		"a merge patch with a version": {func(r *echoRig) (_, _ *corev1.ConfigMap) {
 			r.patch("a", types.MergePatchType, `{"data":{"a":"b"},"metadata":{"resourceVersion":"`+
 				r.one.ResourceVersion+`"}}`)
@@ -389,6 +399,43 @@ func TestEchoOfReleasedObjects(t *testing.T) {
 		}
 		if left == 0 || left == 9 {
 			t.Errorf("%d are in the part", left)
+		}
+	})
+}
+
+// TestEchoOfLateWrite checks that a write that outlives its run, and whose answer arrives after the next run
+// has ended, doesn't disturb the key.
+func TestEchoOfLateWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newEchoRig(t)
+		answers := []chan struct{}{make(chan struct{}), make(chan struct{})}
+		var sent sync.WaitGroup
+		defer sent.Wait()
+		var key string
+		for _, answer := range answers {
+			r.api.edits = []edit{func(resp *http.Response) (*http.Response, error) {
+				<-answer
+				return resp, nil
+			}}
+			r.queue.Add("a")
+			key, _ = r.queue.Get()
+			if answer == answers[0] {
+				r.queue.Done(key) // The write comes afterwards.
+			}
+			sent.Go(func() { r.put(key, "") })
+			synctest.Wait()
+		}
+		r.queue.Done(key)
+		close(answers[0])
+		synctest.Wait()
+		close(answers[1])
+		synctest.Wait()
+		r.lag.hold()
+		defer r.lag.flow()
+		old := r.object("one")
+		r.api.direct(func(s *server) { s.Update(configMap("one", "foreign")) })
+		if r.skips("a", old, r.object("one")) {
+			t.Error("a foreign change is skipped")
 		}
 	})
 }

@@ -198,13 +198,17 @@ func (t *Tracker) lost(r run) {
 func (t *Tracker) note(r run, w *write) {
 	var ready released
 	var ignored []string
+	seen := true // Whether the next run of the key sees the write in each cache that may tell of it.
 	t.mu.Lock()
 	for _, in := range t.informers[w.GroupResource] {
 		if reason := in.note(r, w, &ready); reason != "" {
 			ignored = append(ignored, in.name, reason)
+			seen = seen && in.isStopped()
 		}
 	}
-	t.noteOwn(r, w)
+	if seen {
+		t.noteOwn(r, w)
+	}
 	t.mu.Unlock()
 	ready.release(t)
 	for ; len(ignored) > 0; ignored = ignored[2:] {
