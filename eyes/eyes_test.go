@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,6 +138,28 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			wait: 10 * time.Second, kind: "relists too often", texts: []string{"too old"},
+		},
+		"relists because of an object": {
+			fault: func(r *rig) { r.server.NoWatchListClient(); r.start() },
+			later: func(r *rig) {
+				failed := &listwatch.DecodingError{Namespace: "ns", Name: "secret", Field: "spec.size"}
+				for range 4 {
+					r.server.Fail("WATCH", failed)
+					r.server.CloseWatches()
+					bubble.Pass(12 * time.Second)
+				}
+			},
+			wait: 10 * time.Second, kind: "relists too often", texts: []string{"spec.size"},
+		},
+		"a server that was down": {
+			fault: func(r *rig) { r.start(); r.server.Bookmark(); synctest.Wait() },
+			later: func(r *rig) {
+				r.fail(syscall.ECONNREFUSED)
+				r.server.CloseWatches()
+				bubble.Pass(10 * time.Minute)
+				r.fail(nil)
+			},
+			wait: 90 * time.Second,
 		},
 		"a handler that hangs": {
 			fault: func(r *rig) {

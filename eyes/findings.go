@@ -102,12 +102,20 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		f.Kind, f.Since = "never synced", i.Since
 		f.Cause = fmt.Sprintf("it is in state %s, without an error", i.State)
 		found = append(found, f)
-	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() && now.Sub(i.LastEvent) >= silentFor:
-		f.Kind, f.Since = "silent watch", i.LastEvent
+	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() && now.Sub(i.quietSince()) >= silentFor:
+		f.Kind, f.Since = "silent watch", i.quietSince()
 		f.Cause = "nothing arrives, not even the bookmark of each minute: the connection may be dead"
 		found = append(found, f)
 	}
 	return found
+}
+
+// quietSince returns when the watch last delivered anything, or when it began if that was later.
+func (i *Informer) quietSince() time.Time {
+	if i.Since.After(i.LastEvent) {
+		return i.Since
+	}
+	return i.LastEvent
 }
 
 // changes returns what two looks show of an informer.

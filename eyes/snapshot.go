@@ -108,13 +108,16 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		Source: source, Name: s.Name, Group: s.Resource.Group, Version: s.Resource.Version,
 		Resource: s.Resource.Resource, Namespace: s.Namespace, Form: formOf(s.Type), State: string(s.State),
 		Since: s.Since, Synced: s.Synced, Listed: s.Listed, Lists: s.Lists, Watches: s.Watches,
-		ListSeconds: s.ListTook.Seconds(), Relisted: s.Relisted, Failures: s.Failures,
+		ListSeconds: s.ListTook.Seconds(), Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
 		Handlers: []Handler{}, reason: unsynced.NotSynced().Reason,
 	}
 	if s.LastError != nil {
 		i.LastError = snapshot.textOf(s.LastError)
+	}
+	if s.Relisted != nil {
+		i.Relisted = snapshot.textOf(s.Relisted)
 	}
 	for _, h := range s.Handlers {
 		i.Handlers = append(i.Handlers, Handler(h))

@@ -64,7 +64,7 @@ type Status struct {
 	// the last list took, with its waits for others. Relisted is why the last list but the first was necessary.
 	Lists, Watches int
 	ListTook       time.Duration
-	Relisted       string
+	Relisted       error
 	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports
 	// server versions that went back, though that is not a failure. Failures counts the failures in a row
 	// since a watch was last opened, and FailingSince is when the first of them happened. Both are zero if

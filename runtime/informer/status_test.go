@@ -53,8 +53,8 @@ func TestStatus(t *testing.T) {
 			!got.LastBookmark.Equal(now) || got.Name != "informer of *v1.ConfigMap" {
 			t.Errorf("watching: %+v", got)
 		}
-		if got.Lists != 1 || got.Watches != 1 || got.Relisted != "" {
-			t.Errorf("%d lists, %d watches, relisted because of %q", got.Lists, got.Watches, got.Relisted)
+		if got.Lists != 1 || got.Watches != 1 || got.Relisted != nil {
+			t.Errorf("%d lists, %d watches, relisted because of %v", got.Lists, got.Watches, got.Relisted)
 		}
 		if free, blocked := got.Handlers[0], got.Handlers[1]; !free.Synced || free.Backlog != 0 || free.Busy ||
 			blocked.Synced || blocked.Backlog != 1 || !blocked.Busy || blocked.Delivered+1 != free.Delivered {
@@ -90,8 +90,8 @@ func TestStatusAfterRelist(t *testing.T) {
 		bubble.Pass(time.Minute)
 		got, _ := informer.StatusOf(i)
 		if got.Lists != 2 || got.Watches < 2 || got.ListTook < time.Second || got.ListTook > 10*time.Second ||
-			!strings.Contains(got.Relisted, "too old") {
-			t.Errorf("%d lists, %d watches, the last list took %v, because of %q", got.Lists, got.Watches,
+			got.Relisted == nil || !strings.Contains(got.Relisted.Error(), "too old") {
+			t.Errorf("%d lists, %d watches, the last list took %v, because of %v", got.Lists, got.Watches,
 				got.ListTook, got.Relisted)
 		}
 	})

@@ -38,7 +38,7 @@ type Health struct {
 	// the last list took, with its waits. Relisted is why the last list but the first was necessary.
 	Lists, Watches int
 	ListTook       time.Duration
-	Relisted       string
+	Relisted       error
 	// LastError is the last error, even if the reflector has recovered from it. It may also report that the
 	// server broke its contract, which isn't a failure.
 	LastError error
@@ -64,7 +64,7 @@ type health struct {
 	// listing is when the list that is under way began, zero if none is. reason is why another list will be
 	// necessary.
 	listing time.Time
-	reason  string
+	reason  error
 	// onFailure is called after each failure. It may be nil.
 	onFailure func(error)
 }
@@ -108,7 +108,7 @@ func (h *health) begin() {
 }
 
 // relists notes why another list is necessary.
-func (h *health) relists(reason string) {
+func (h *health) relists(reason error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.reason, h.listing = reason, time.Time{}
@@ -137,7 +137,7 @@ func (h *health) synced() {
 		if of.Lists++; of.Lists > 1 {
 			of.Relisted = h.reason
 		}
-		h.listing, h.reason = time.Time{}, ""
+		h.listing, h.reason = time.Time{}, nil
 	})
 }
 

@@ -60,7 +60,7 @@ func (r *round) endSession() {
 func (r *round) fail(ctx context.Context, err error) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)
-		r.health.relists(err.Error())
+		r.health.relists(err)
 	}
 	r.err = err
 	return nil
@@ -71,7 +71,7 @@ func (r *round) fail(ctx context.Context, err error) state {
 func (r *round) endRound(ctx context.Context, err error) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)
-		r.health.relists(err.Error())
+		r.health.relists(err)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (r *round) expired(ctx context.Context, err error, tried attempt) state {
 	if r.expiredAtOnce = tried.vain(); again && r.expiredAtOnce {
 		return r.endRound(ctx, err)
 	}
-	r.health.relists(err.Error())
+	r.health.relists(err)
 	return nil
 }
 
