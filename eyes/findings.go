@@ -102,7 +102,8 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		f.Kind, f.Since = "never synced", i.Since
 		f.Cause = fmt.Sprintf("it is in state %s, without an error", i.State)
 		found = append(found, f)
-	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() && now.Sub(i.quietSince()) >= silentFor:
+	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() &&
+		now.Sub(i.quietSince()) >= silentFor:
 		f.Kind, f.Since = "silent watch", i.quietSince()
 		f.Cause = "nothing arrives, not even the bookmark of each minute: the connection may be dead"
 		found = append(found, f)
