@@ -139,18 +139,6 @@ func TestFindings(t *testing.T) {
 			},
 			wait: 10 * time.Second, kind: "relists too often", texts: []string{"too old"},
 		},
-		"relists because of an object": {
-			fault: func(r *rig) { r.server.NoWatchListClient(); r.start() },
-			later: func(r *rig) {
-				failed := &listwatch.DecodingError{Namespace: "ns", Name: "secret", Field: "spec.size"}
-				for range 4 {
-					r.server.Fail("WATCH", failed)
-					r.server.CloseWatches()
-					bubble.Pass(12 * time.Second)
-				}
-			},
-			wait: 10 * time.Second, kind: "relists too often", texts: []string{"spec.size"},
-		},
 		"a server that was down": {
 			fault: func(r *rig) { r.start(); r.server.Bookmark(); synctest.Wait() },
 			later: func(r *rig) {
@@ -237,6 +225,31 @@ func TestFindings(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// statuses are caches.
+type statuses []informer.Status
+
+func (s statuses) Statuses() []informer.Status { return s }
+
+// TestNames checks that names of objects are shown with Keys only.
+func TestNames(t *testing.T) {
+	failed := &listwatch.DecodingError{Namespace: "ns", Name: "secret", Field: "spec.size"}
+	for _, keys := range []bool{false, true} {
+		for field, s := range map[string]informer.Status{
+			"lastError": {LastError: failed}, "relisted": {Relisted: failed},
+		} {
+			e := eyes.New(eyes.Options{Keys: keys})
+			e.AddCaches("shop", statuses{s})
+			text, err := json.Marshal(e.Snapshot())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), `"`+field+`"`) || strings.Contains(string(text), "secret") != keys {
+				t.Errorf("%s, with keys %t: %s", field, keys, text)
+			}
+		}
 	}
 }
 
