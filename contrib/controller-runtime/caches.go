@@ -36,7 +36,8 @@ type Options struct {
 	// after the first informer has started is logged: controllers request theirs when the manager starts. A
 	// transform, and what else ByObject of the cache's options has, is set there.
 	//
-	// Definitions are of one server: with them, NewCache makes caches of that server only.
+	// Definitions are of one server: with them, NewCache makes caches of one server only, which has to be
+	// theirs.
 	informer.Options
 	// OwnWrites is a tracker that gets the informers of all caches, for function OwnWrites. It belongs to one
 	// API server, and then so do the Caches. The manager's clients must write through its transport:
@@ -60,7 +61,7 @@ type Caches struct {
 
 	informers informers
 	overrides overrides
-	tracking  tracking
+	server    oneServer
 }
 
 // NewCaches returns a Caches. One serves any number of managers and clusters:
@@ -108,7 +109,12 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 				"call config.Wrap(tracker.Transport) before the manager is made, after wrappers of your own and " +
 				"before config.Wrap(sharding.FencingTransport)")
 		}
-		if err := c.tracking.check(config.Host); err != nil {
+		if err := c.server.check(config.Host, "OwnWrites"); err != nil {
+			return nil, err
+		}
+	}
+	if c.options.Definitions != nil {
+		if err := c.server.check(config.Host, "Definitions"); err != nil {
 			return nil, err
 		}
 	}

@@ -112,6 +112,16 @@ func TestOptionalOptions(t *testing.T) {
 	if err != nil || shared.definitions != given {
 		t.Error("the options' definitions aren't used")
 	}
+	one := NewCaches(Options{Options: informer.Options{Definitions: given}})
+	for host, isRefused := range map[string]bool{config.Host: false, "http://127.0.0.1:2": true} {
+		if _, err := one.NewCache(config, cache.Options{Mapper: meta.NewDefaultRESTMapper(nil)}); err != nil {
+			t.Error(err)
+		}
+		_, err := one.NewCache(&rest.Config{Host: host}, cache.Options{Mapper: meta.NewDefaultRESTMapper(nil)})
+		if got := err != nil && strings.Contains(err.Error(), "Options.Definitions"); got != isRefused {
+			t.Errorf("a cache of %s: %v", host, err)
+		}
+	}
 	if !slices.Equal(shared.kinds, kinds) {
 		t.Error("other kinds")
 	}

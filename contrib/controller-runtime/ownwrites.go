@@ -105,21 +105,22 @@ func (w *ownWriting[T]) Reconcile(ctx context.Context, request T) (reconcile.Res
 	return w.inner.Reconcile(ctx, request)
 }
 
-// tracking is what caches need to know of the server of their tracker.
-type tracking struct {
+// oneServer is the server of Caches whose options belong to one server.
+type oneServer struct {
 	mu   sync.Mutex
 	host string
 }
 
-// check returns an error if a cache of a server can't have the tracker: it belongs to one server.
-func (t *tracking) check(host string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.host != "" && t.host != host {
-		return fmt.Errorf("kwctrl: the tracker of Options.OwnWrites is for the server %s: make other Caches, "+
-			"with another tracker, for %s", t.host, host)
+// check returns an error if the Caches have made a cache of another server. what names the option that
+// belongs to one.
+func (s *oneServer) check(host, what string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.host != "" && s.host != host {
+		return fmt.Errorf("kwctrl: Options.%s belongs to one server, which is %s: make other Caches, with "+
+			"another value, for %s", what, s.host, host)
 	}
-	t.host = host
+	s.host = host
 	return nil
 }
 
