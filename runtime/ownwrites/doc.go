@@ -34,7 +34,8 @@
 //
 // A key waits for at most [Options.Bound] from the moment when it would be ready. Then it is handed out,
 // counted and logged. Nothing is waited for, and that is logged once, if an informer isn't running, if
-// versions can't be compared, and if an answer is neither JSON nor protobuf: CBOR isn't read. If the
+// versions can't be compared, and if an answer is neither JSON nor protobuf: CBOR isn't read. It is also
+// logged if keys run and no client has the transport, as with fakes, or no informer was added. If the
 // server's data was restored from a backup, an informer that notices it ends all waits for it.
 //
 // The key waits in the queue, see [queue.Config.Gate]: it keeps its priority and age, and a shutdown makes

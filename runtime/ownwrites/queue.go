@@ -22,6 +22,7 @@ func NewQueue[T comparable](t *Tracker, c queue.Config[T]) *queue.Queue[T] {
 	}
 	inner := c.Context
 	c.Context = func(ctx context.Context, item T) context.Context {
+		t.use()
 		g.begin(item)
 		ctx = &itemContext[T]{Context: ctx, gate: g, item: item}
 		if inner != nil {

@@ -52,6 +52,8 @@ type Tracker struct {
 	logger  klog.Logger
 	metrics *Metrics
 	start   time.Time
+	// wrapped is set once Transport was called, used once a run has begun.
+	wrapped, used atomic.Bool
 
 	// mu is taken after the lock of a queue. No queue is called with it.
 	mu sync.Mutex
@@ -184,6 +186,23 @@ func (t *Tracker) logOnce(reason, message string, values ...any) {
 	t.mu.Unlock()
 	if !known {
 		t.logger.Info(message, values...)
+	}
+}
+
+// use is called when a run begins. The first call logs what the program has forgotten.
+func (t *Tracker) use() {
+	if t.used.Load() || t.used.Swap(true) {
+		return
+	}
+	if !t.wrapped.Load() {
+		t.logger.Info("Own writes are not waited for: no client has the tracker's transport. Call " +
+			"config.Wrap(tracker.Transport) before clients are made")
+	}
+	t.mu.Lock()
+	none := len(t.informers)+len(t.unresolved) == 0
+	t.mu.Unlock()
+	if none {
+		t.logger.Info("Own writes are not waited for: the tracker has no informers. Call its method Add")
 	}
 }
 

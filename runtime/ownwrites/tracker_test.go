@@ -1,6 +1,7 @@
 package ownwrites_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -320,4 +321,21 @@ func TestOtherTracker(t *testing.T) {
 		other.ShutDown()
 		l.flow()
 	})
+}
+
+// TestForgotten checks what is logged if a program forgets the transport or the informers.
+func TestForgotten(t *testing.T) {
+	var log bytes.Buffer
+	logger := newLogger(&log)
+	tracker := ownwrites.New(ownwrites.Options{Logger: &logger})
+	q := ownwrites.NewQueue(tracker, queue.Config[string]{})
+	defer q.ShutDown()
+	for range 2 {
+		q.Context(t.Context(), "a")
+	}
+	for _, part := range []string{"config.Wrap(tracker.Transport)", "method Add"} {
+		if n := strings.Count(log.String(), part); n != 1 {
+			t.Errorf("%q is logged %d times:\n%s", part, n, &log)
+		}
+	}
 }

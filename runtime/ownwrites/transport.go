@@ -21,6 +21,7 @@ func (t *Tracker) Transport(next http.RoundTripper) http.RoundTripper {
 	if next == nil {
 		next = http.DefaultTransport
 	}
+	t.wrapped.Store(true)
 	return &recording{t, next}
 }
 
