@@ -12,6 +12,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubewright/kubewright/runtime/ownwrites"
@@ -27,9 +28,9 @@ import (
 //	...
 //	err = ctrl.NewControllerManagedBy(mgr).For(&appsv1.Deployment{}).WithOptions(o).Complete(r)
 //
-// Write with the contexts that Reconcile gets, or contexts made from them. Each controller needs a call of
-// its own. A sharded one is made of the results, not the other way round: Complete or Options of
-// kwsharding.Shards takes them.
+// Write with the contexts that Reconcile gets, or contexts made from them. The controller needs both results:
+// without the reconciler no write is recorded. Each controller needs a call of its own. A sharded one is made
+// of the results, not the other way round: Complete or Options of kwsharding.Shards takes them.
 //
 // The queue is [NewQueue]'s by default, whatever UsePriorityQueue says. A NewQueue of o is called once by
 // OwnWrites, with an empty name, to see what it makes. OwnWrites returns an error if that isn't a queue of
@@ -96,11 +97,18 @@ func tracked[T comparable](
 type ownWriting[T comparable] struct {
 	inner reconcile.TypedReconciler[T]
 	queue atomic.Pointer[queue.Queue[T]]
+	// forgotten logs that no controller has made the queue.
+	forgotten sync.Once
 }
 
 func (w *ownWriting[T]) Reconcile(ctx context.Context, request T) (reconcile.Result, error) {
 	if q := w.queue.Load(); q != nil {
 		ctx = q.Context(ctx, request)
+	} else {
+		w.forgotten.Do(func() {
+			log.FromContext(ctx).Info("Own writes are not waited for: the controller lacks the options that " +
+				"kwctrl.OwnWrites has returned")
+		})
 	}
 	return w.inner.Reconcile(ctx, request)
 }
