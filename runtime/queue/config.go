@@ -68,7 +68,8 @@ type Config[T comparable] struct {
 	// Finish is called by Done, without the queue's lock, before the item is done. It may add the item.
 	Finish func(item T)
 
-	// Metrics receives measurements. Nil turns them off.
+	// Metrics receives measurements. Nil turns them off. Function NewMetrics of package workqueue makes those
+	// of a queue with a name.
 	Metrics *Metrics
 }
 
