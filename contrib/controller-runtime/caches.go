@@ -49,7 +49,7 @@ type Options struct {
 	OwnWrites *ownwrites.Tracker
 	// Optional are kinds that a server may not serve: controllers, sources, indexes and reads of them work, and
 	// find nothing, until it does. See package optional. The caches find out by themselves what is served,
-	// unless Definitions is set.
+	// unless Definitions is set, which then is for these kinds only.
 	Optional []Kind
 }
 
@@ -194,7 +194,8 @@ func (c *Caches) configure(
 	i toolscache.SharedIndexInformer, gvr schema.GroupVersionResource, optionals *optionals,
 ) {
 	resource := gvr.GroupResource()
-	options := optionals.options(c.options.For(resource), gvr)
+	_, overridden := c.options.Overrides[resource]
+	options := optionals.options(c.options.For(resource), gvr, overridden)
 	c.overrides.match(resource)
 	onCreate := options.OnCreate
 	options.OnCreate = nil

@@ -77,11 +77,15 @@ func (c *Caches) newOptionals(config *rest.Config, client *http.Client) (*option
 	return o, err
 }
 
-// options returns the options of an informer of a resource.
-func (o *optionals) options(of informer.Options, resource schema.GroupVersionResource) informer.Options {
-	isOptional := slices.ContainsFunc(o.kinds, func(k Kind) bool { return k.resource() == resource })
-	if isOptional && of.Definitions == nil {
+// options returns the options of an informer of a resource. overridden says that they are an override's.
+func (o *optionals) options(
+	of informer.Options, resource schema.GroupVersionResource, overridden bool,
+) informer.Options {
+	switch isOptional := slices.ContainsFunc(o.kinds, func(k Kind) bool { return k.resource() == resource }); {
+	case isOptional && of.Definitions == nil:
 		of.Definitions = o.definitions
+	case !isOptional && len(o.kinds) > 0 && !overridden:
+		of.Definitions = nil // Those of Options are for the optional kinds.
 	}
 	return of
 }

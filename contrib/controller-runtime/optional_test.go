@@ -93,24 +93,30 @@ func TestOptionalOptions(t *testing.T) {
 		t.Fatal(own, err)
 	}
 	boats := kinds[0].resource()
-	if got := own.options(informer.Options{}, boats); got.Definitions != own.definitions {
+	if got := own.options(informer.Options{}, boats, false); got.Definitions != own.definitions {
 		t.Error("an optional kind has no definitions")
 	}
 	another := boat2.GroupVersion().WithResource("boats")
-	if got := own.options(informer.Options{}, another); got.Definitions != nil {
+	if got := own.options(informer.Options{}, another, false); got.Definitions != nil {
 		t.Error("another version has definitions")
 	}
 	given, err := optional.NewDefinitions(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := own.options(informer.Options{Definitions: given}, boats); got.Definitions != given {
+	if got := own.options(informer.Options{Definitions: given}, boats, true); got.Definitions != given {
 		t.Error("definitions of an override are replaced")
 	}
 	shared, err := NewCaches(Options{Optional: kinds, Options: informer.Options{Definitions: given}}).
 		newOptionals(config, client)
 	if err != nil || shared.definitions != given {
 		t.Error("the options' definitions aren't used")
+	}
+	for overridden, want := range map[bool]informer.Definitions{false: nil, true: given} {
+		got := shared.options(informer.Options{Definitions: given}, another, overridden)
+		if got.Definitions != want {
+			t.Errorf("a kind that isn't optional, with an override %t: %v", overridden, got.Definitions)
+		}
 	}
 	one := NewCaches(Options{Options: informer.Options{Definitions: given}})
 	for host, isRefused := range map[string]bool{config.Host: false, "http://127.0.0.1:2": true} {

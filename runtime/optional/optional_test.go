@@ -50,8 +50,9 @@ func TestInstallDeleteReinstall(t *testing.T) {
 			if _, deleted := r.handler.has(); deleted != 3*(n+1) {
 				t.Errorf("the handler received %d deletions", deleted)
 			}
-			if status := r.status(); status.Since != time.Now() || status.Failures != 0 {
-				t.Errorf("absent since %v, it is %v: %+v", status.Since, time.Now(), status)
+			if status := r.status(); status.Since != time.Now() || status.Failures != 0 ||
+				status.Lists != n+1 || status.Watches < n+1 {
+				t.Errorf("absent since %v, it is %v, installed %d times: %+v", status.Since, time.Now(), n+1, status)
 			}
 			for _, name := range []string{"one", "two", "three"} {
 				r.objects.Delete("shop", name)

@@ -43,6 +43,8 @@ type optionalReader struct {
 	current  Reader
 	// state is that of the current reader.
 	state served.State
+	// lists and watches are those of earlier readers while the kind was served.
+	lists, watches int
 }
 
 // optionally returns what reader makes of the informer's source or, if the kind is optional, an
@@ -112,9 +114,22 @@ func (o *optionalReader) Run(ctx context.Context) {
 			wasAbsent, source = true, absence
 			o.nothing.Store(absence)
 		}
-		o.runUntil(ctx, status.State, o.reader(source, options))
+		reader := o.reader(source, options)
+		o.runUntil(ctx, status.State, reader)
 		o.nothing.Store(nil)
+		if status.State == served.Open {
+			o.count(reader.Health())
+		}
 	}
+}
+
+// count adds the lists and watches of a reader that has ended to those of the readers before it.
+func (o *optionalReader) count(h reflector.Health) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.current = nil
+	o.lists += h.Lists
+	o.watches += h.Watches
 }
 
 // isEmptied reports whether the cache is empty because the kind is absent.
@@ -193,6 +208,13 @@ func (o *optionalReader) ClientGoStub() *cache.Reflector { return o.idle.ClientG
 func (o *optionalReader) Health() reflector.Health {
 	state, observer, current := o.now()
 	h := current.Health()
+	if state != served.Open { // An absent kind is listed from nothing.
+		h.Lists, h.Watches = 0, 0
+	}
+	o.mu.Lock()
+	h.Lists += o.lists
+	h.Watches += o.watches
+	o.mu.Unlock()
 	if observer == nil || state == served.Open {
 		return h
 	}
