@@ -1,6 +1,7 @@
 package kwctrl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -53,10 +54,15 @@ func checkOptional(kinds []Kind) error {
 var errNewInformer = errors.New(
 	"optional kinds need the informers of kubewright, but the options of the cache have a NewInformer")
 
+// definitions are the type of Definitions of informer.Options.
+type definitions interface {
+	WaitForServed(ctx context.Context, resource schema.GroupVersionResource) error
+}
+
 // optionals are the optional kinds of a cache.
 type optionals struct {
 	kinds       []Kind
-	definitions informer.Definitions
+	definitions definitions
 }
 
 // newOptionals returns the optional kinds of a cache that sends its requests with a client. Without

@@ -112,7 +112,7 @@ func TestOptionalOptions(t *testing.T) {
 	if err != nil || shared.definitions != given {
 		t.Error("the options' definitions aren't used")
 	}
-	for overridden, want := range map[bool]informer.Definitions{false: nil, true: given} {
+	for overridden, want := range map[bool]definitions{false: nil, true: given} {
 		got := shared.options(informer.Options{Definitions: given}, another, overridden)
 		if got.Definitions != want {
 			t.Errorf("a kind that isn't optional, with an override %t: %v", overridden, got.Definitions)

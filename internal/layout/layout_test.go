@@ -66,7 +66,9 @@ var allowed = []struct {
 		"runtime/internal/clientsource", "runtime/listwatch",
 	}},
 	{"runtime/internal/definitions/definitionstest", nil},
-	{"runtime/optional", []string{"runtime/internal/definitions", "runtime/internal/served"}},
+	{"runtime/optional", []string{
+		"runtime/internal/definitions", "runtime/internal/served", "runtime/informer",
+	}},
 	// The source's package imports this one, not the reverse.
 	{"runtime/listwatch", []string{"runtime/internal/transport", "runtime/internal/limits"}},
 	{"runtime/internal/clientsource", []string{

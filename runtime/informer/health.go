@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/runtime/internal/served"
 )
 
 // HealthOptions define when an informer is unhealthy.
@@ -61,7 +63,7 @@ func (o HealthOptions) check(s Status, now time.Time) error {
 		return fmt.Errorf("%s: stopped", s.Name)
 	case o.Synced && !s.Synced:
 		return s.NotSynced()
-	case o.Served && s.State == Absent:
+	case o.Served && s.State == State(served.AbsentState):
 		return s.absence()
 	case s.Failures > 0 && now.Sub(s.FailingSince) > patience:
 		return fmt.Errorf("%s: %s since %s (attempt %d): %w", s.Name, reasonOf(s.LastError),

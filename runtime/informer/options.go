@@ -76,7 +76,9 @@ type Options struct {
 	// Definitions, if not nil, makes the kind optional: while the server doesn't serve it, the informer is
 	// empty, has synced, and sends no request. See package optional. To set it for some informers of a factory,
 	// use Overrides. It needs the Resource of [Status]: an informer that starts without one logs that.
-	Definitions Definitions
+	Definitions interface {
+		WaitForServed(ctx context.Context, resource schema.GroupVersionResource) error
+	}
 
 	// RecreationIsDeletion makes the informer report an object that was deleted and created again, while it
 	// wasn't watching, as a missed deletion and an addition. Without it, handlers receive an update. The UID
@@ -104,12 +106,6 @@ type Options struct {
 	// own. An override for a resource of which no informer has been made by the factory's first start is
 	// logged.
 	Overrides map[schema.GroupResource]Options
-}
-
-// Definitions tell which kinds a server serves. Function NewDefinitions of package optional makes them.
-type Definitions interface {
-	// WaitForServed waits until the server serves a resource in this version.
-	WaitForServed(ctx context.Context, resource schema.GroupVersionResource) error
 }
 
 // hasMadeDefinitions returns false if Definitions are set that NewDefinitions hasn't made.

@@ -19,7 +19,8 @@ import (
 )
 
 // State is what an informer is currently doing. While it reads a list, the state is "Listing" for a list in
-// pages, "Streaming" for a list as the initial events of a watch. The others are constants.
+// pages, "Streaming" for a list as the initial events of a watch. While its kind isn't served it is Absent of
+// package optional. The others are constants.
 type State string
 
 const (
@@ -31,8 +32,6 @@ const (
 	Watching State = "Watching"
 	// BackingOff: it waits before the next attempt, or until it is certain whether its kind is served.
 	BackingOff State = "BackingOff"
-	// Absent: its kind is optional, see Options.Definitions, and the server doesn't serve it.
-	Absent State = "Absent"
 	// Stopped: it has run and stopped.
 	Stopped State = "Stopped"
 )

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubewright/kubewright/internal/bubble"
-	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/optional"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
@@ -81,7 +81,7 @@ func (m *model) run() {
 	}
 	// Nobody misses a kind of which nothing is requested.
 	isRead := m.part == nil || len(m.ranges) > 0
-	if state := m.status().State; isRead && (state == informer.Absent) == m.served {
+	if state := m.status().State; isRead && (state == optional.Absent) == m.served {
 		m.Fatalf("served is %v, the state %s", m.served, state)
 	}
 	if m.part != nil {

@@ -17,9 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/definitions"
 	"github.com/kubewright/kubewright/runtime/internal/served"
 )
+
+// Absent is the state of an informer, in its Status, while the server doesn't serve its kind.
+const Absent informer.State = served.AbsentState
 
 // Definitions tell informers which kinds a server serves. One object serves any number of factories and
 // informers of that server. It works while one of its informers runs, or WaitForServed waits: it watches the

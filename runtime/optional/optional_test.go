@@ -24,7 +24,7 @@ import (
 func TestInstallDeleteReinstall(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		r.start()
-		r.wantState(informer.Absent, 0)
+		r.wantState(optional.Absent, 0)
 		r.wantLines(goes)
 		if err := informer.WaitForSync(r.ctx, r.informer); err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func TestInstallDeleteReinstall(t *testing.T) {
 			r.create("three")
 			r.wantState(informer.Watching, 3)
 			r.uninstall()
-			r.wantState(informer.Absent, 0)
+			r.wantState(optional.Absent, 0)
 			r.wantLines(goes)
 			if _, deleted := r.handler.has(); deleted != 3*(n+1) {
 				t.Errorf("the handler received %d deletions", deleted)
@@ -71,7 +71,7 @@ func TestFirstRequest(t *testing.T) {
 			if absent {
 				want = "LIST"
 				r.start()
-				r.wantState(informer.Absent, 0)
+				r.wantState(optional.Absent, 0)
 				r.install()
 			} else {
 				r.install()
@@ -94,7 +94,7 @@ func TestSyncStaysTrue(t *testing.T) {
 			t.Error("synced before the start")
 		}
 		r.start()
-		r.wantState(informer.Absent, 0)
+		r.wantState(optional.Absent, 0)
 		if err := informer.WaitForVersion(r.ctx, r.informer, "1000"); err != nil {
 			t.Errorf("a wait for a version of an absent kind: %v", err)
 		}
@@ -108,7 +108,7 @@ func TestSyncStaysTrue(t *testing.T) {
 		})
 		r.create("one")
 		r.install()
-		if s := r.status(); s.State == informer.Absent || s.State == informer.Watching || !s.Synced {
+		if s := r.status(); s.State == optional.Absent || s.State == informer.Watching || !s.Synced {
 			t.Errorf("while the list is read: %+v", s)
 		}
 		short, cancel := context.WithTimeout(r.ctx, time.Second)
@@ -137,7 +137,7 @@ func TestNothingElseEmptiesTheStore(t *testing.T) {
 			r.definitions.CloseWatches()
 			for range int(d / time.Second) {
 				bubble.Advance(time.Second)
-				if s := r.status(); s.Objects != 1 || s.State == informer.Absent {
+				if s := r.status(); s.Objects != 1 || s.State == optional.Absent {
 					t.Fatalf("%s: %+v", what, s)
 				}
 			}
@@ -205,7 +205,7 @@ func TestUnservedVersion(t *testing.T) {
 			t.Errorf("before it is certain: %+v", s)
 		}
 		bubble.Advance(11 * time.Second)
-		r.wantState(informer.Absent, 0)
+		r.wantState(optional.Absent, 0)
 		if s := r.status(); !slices.Equal(s.ServedVersions, []string{"v2"}) {
 			t.Errorf("the served versions are %q", s.ServedVersions)
 		}
@@ -241,7 +241,7 @@ func TestForbiddenDefinitions(t *testing.T) {
 		if err := informer.WaitForSyncOr(r.ctx, (*informer.SyncError).Permanent, r.informer); err != nil {
 			t.Fatal(err)
 		}
-		r.wantState(informer.Absent, 0)
+		r.wantState(optional.Absent, 0)
 		if took := time.Since(s.Since); took < 10*time.Second || took > 11*time.Second {
 			t.Errorf("it took %v", took)
 		}
@@ -255,7 +255,7 @@ func TestForbiddenDefinitions(t *testing.T) {
 		r.wantState(informer.Watching, 1)
 		r.uninstall()
 		bubble.Advance(15 * time.Second)
-		r.wantState(informer.Absent, 0)
+		r.wantState(optional.Absent, 0)
 		r.wantLines(comes, goes)
 	})
 }
@@ -330,7 +330,7 @@ func TestSeveralInformers(t *testing.T) {
 		cancel()
 		running.Wait()
 		r.uninstall()
-		r.wantState(informer.Absent, 0)
+		r.wantState(optional.Absent, 0)
 	})
 }
 

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
-	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/deltafifo"
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
 	"github.com/kubewright/kubewright/runtime/internal/served"
@@ -222,7 +221,7 @@ func (o *optionalReader) Health() reflector.Health {
 	h.State, h.Since = reflector.BackingOff, status.Since
 	h.LastError, h.FailingSince, h.Failures = status.Err, status.FailingSince, status.Failures
 	if state == served.Absent {
-		h.State = reflector.State(informer.Absent)
+		h.State = served.AbsentState
 	}
 	return h
 }

@@ -38,6 +38,9 @@ const (
 	Absent
 )
 
+// AbsentState is the state of an informer whose kind is absent.
+const AbsentState = "Absent"
+
 // Status is the state of a kind, and since when. The fields that follow are of a kind that isn't served.
 type Status struct {
 	State State

@@ -26,6 +26,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/client"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/optional"
 )
 
 var bakeries = schema.GroupVersionResource{Group: "shop.kubewright.dev", Version: "v1", Resource: "bakeries"}
@@ -50,7 +51,7 @@ func Factories(t *testing.T, server Server) {
 			t.Fatal(err)
 		}
 	}
-	r.allAre(informer.Absent, 0, informers...)
+	r.allAre(optional.Absent, 0, informers...)
 	r.wantLines(1)
 	for round := range int32(2) {
 		if n := r.requestsBelow(bakeries); n > 0 {
@@ -70,7 +71,7 @@ func Factories(t *testing.T, server Server) {
 		r.allAre(informer.Watching, 1, informers...)
 		r.uninstall(crd)
 		gone := time.Now()
-		r.allAre(informer.Absent, 0, informers...)
+		r.allAre(optional.Absent, 0, informers...)
 		t.Logf("three informers are empty %v after the definition was gone", time.Since(gone))
 		for n := range informers {
 			r.until("the handlers know", func() bool { return deleted[n].Load() == round+1 })
@@ -169,7 +170,7 @@ func ManyKinds(t *testing.T, server Server, n int) {
 		definitions = append(definitions, definition(resource, "Thing", "v1"))
 	}
 	informers := r.dynamics(resources...)
-	r.allAre(informer.Absent, 0, informers...)
+	r.allAre(optional.Absent, 0, informers...)
 	t.Logf("%d absent kinds: requests %v, one line each", n, sum(r.requested()))
 	r.wantLines(n)
 	began := time.Now()
@@ -189,7 +190,7 @@ func ManyKinds(t *testing.T, server Server, n int) {
 	r.wantLines(n)
 	r.uninstall(definitions...)
 	gone := time.Now()
-	r.allAre(informer.Absent, 0, informers...)
+	r.allAre(optional.Absent, 0, informers...)
 	t.Logf("%d kinds: absent %v after they were gone: requests %v, one line each", n, time.Since(gone),
 		sum(r.requested()))
 	r.wantLines(n)
@@ -230,7 +231,7 @@ func Versions(t *testing.T, server Server) {
 	r.allAre(informer.Watching, 1, informers...)
 	r.serve(crd.Name, "v1")
 	changed := time.Now()
-	r.allAre(informer.Absent, 0, informers...)
+	r.allAre(optional.Absent, 0, informers...)
 	s, _ := informer.StatusOf(informers[0])
 	t.Logf("absent %v after the version wasn't served any more", time.Since(changed))
 	if !slices.Equal(s.ServedVersions, []string{"v1"}) {
@@ -261,7 +262,7 @@ func Forbidden(t *testing.T, server Server) {
 	}
 	began := time.Now()
 	informers := r.dynamics(resources...)
-	r.allAre(informer.Absent, 0, informers...)
+	r.allAre(optional.Absent, 0, informers...)
 	t.Logf("absent after %v: requests %s", time.Since(began), sum(r.requested()))
 	created := time.Now()
 	r.install(definitions...)
@@ -270,7 +271,7 @@ func Forbidden(t *testing.T, server Server) {
 	t.Logf("synced %v after the definitions were created: requests %s", synced.Sub(created), sum(r.requested()))
 	r.uninstall(definitions...)
 	gone := time.Now()
-	r.allAre(informer.Absent, 0, informers...)
+	r.allAre(optional.Absent, 0, informers...)
 	t.Logf("absent %v after the definitions were gone: requests %s", time.Since(gone), sum(r.requested()))
 }
 

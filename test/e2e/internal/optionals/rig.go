@@ -190,7 +190,7 @@ func (r *rig) allListed(since time.Time, informers ...cache.SharedIndexInformer)
 			if s.Listed.After(last) {
 				last = s.Listed
 			}
-			return s.State == informer.Absent || s.Listed.Before(since)
+			return s.State == optional.Absent || s.Listed.Before(since)
 		})
 	})
 	return last
