@@ -18,7 +18,6 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/ownwrites"
-	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
@@ -35,14 +34,7 @@ func newEchoRig(t *testing.T) *echoRig {
 	s := newServer()
 	lag := newLagging(s)
 	i := newInformer(lag)
-	r := &echoRig{rig: newRig(t, s, i), lag: lag}
-	r.tracker = ownwrites.New(ownwrites.Options{SkipEchoes: true, Metrics: r.counts.metrics()})
-	if err := r.tracker.Add(i); err != nil {
-		t.Fatal(err)
-	}
-	r.queue = ownwrites.NewQueue(r.tracker, queue.Config[string]{})
-	t.Cleanup(r.queue.ShutDown)
-	r.client = &http.Client{Transport: r.tracker.Transport(r.api)}
+	r := &echoRig{rig: newRigWith(t, ownwrites.Options{SkipEchoes: true}, s, i), lag: lag}
 	start(t, i)
 	synctest.Wait()
 	s.Create(configMap("one"))
@@ -356,14 +348,7 @@ func TestEchoOfReleasedObjects(t *testing.T) {
 		if err := part.SetRanges(all); err != nil {
 			t.Fatal(err)
 		}
-		r := &echoRig{rig: newRig(t, s, i)}
-		r.tracker = ownwrites.New(ownwrites.Options{SkipEchoes: true})
-		if err := r.tracker.Add(i); err != nil {
-			t.Fatal(err)
-		}
-		r.queue = ownwrites.NewQueue(r.tracker, queue.Config[string]{})
-		t.Cleanup(r.queue.ShutDown)
-		r.client = &http.Client{Transport: r.tracker.Transport(r.api)}
+		r := &echoRig{rig: newRigWith(t, ownwrites.Options{SkipEchoes: true}, s, i)}
 		start(t, i)
 		synctest.Wait()
 		var hashes []uint64

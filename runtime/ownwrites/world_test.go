@@ -102,9 +102,18 @@ func (c *counts) metrics() *ownwrites.Metrics {
 
 func newRig(t *testing.T, s *server, informers ...cache.SharedIndexInformer) *rig {
 	t.Helper()
+	return newRigWith(t, ownwrites.Options{}, s, informers...)
+}
+
+// newRigWith returns a rig whose tracker has options, and the metrics and the log of the rig.
+func newRigWith(
+	t *testing.T, o ownwrites.Options, s *server, informers ...cache.SharedIndexInformer,
+) *rig {
+	t.Helper()
 	r := &rig{T: t, api: &api{server: s}}
 	logger := newLogger(&r.log)
-	r.tracker = ownwrites.New(ownwrites.Options{Metrics: r.counts.metrics(), Logger: &logger})
+	o.Metrics, o.Logger = r.counts.metrics(), &logger
+	r.tracker = ownwrites.New(o)
 	if err := r.tracker.Add(informers...); err != nil {
 		t.Fatal(err)
 	}
