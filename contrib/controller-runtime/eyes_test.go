@@ -50,15 +50,10 @@ func TestEyes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- mgr.Start(ctx) }()
+		stop := startManager(t, mgr)
 		bubble.Pass(time.Minute)
 		s := e.Snapshot()
 		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
 		if len(s.Informers) != 1 || !s.Informers[0].Synced || s.Informers[0].Objects != 1 ||
 			s.Informers[0].Resource != "configmaps" || s.Informers[0].Form != "typed" {
 			t.Errorf("informers: %+v", s.Informers)

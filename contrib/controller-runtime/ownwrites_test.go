@@ -208,14 +208,9 @@ func runWriter(t *testing.T, form string, tracks bool, adjust func(*manager.Opti
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error)
-	go func() { ended <- mgr.Start(ctx) }()
+	stop := startManager(t, mgr)
 	bubble.Pass(time.Minute)
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
 	for key, step := range w.steps {
 		if step != 4*rounds {
 			t.Errorf("%v has made %d of %d writes", key, step, 4*rounds)
@@ -225,6 +220,19 @@ func runWriter(t *testing.T, form string, tracks bool, adjust func(*manager.Opti
 		t.Errorf("%d of %d keys were written", len(w.steps), keys)
 	}
 	return w
+}
+
+// startManager runs a manager until stop is called, which waits for its end.
+func startManager(t *testing.T, mgr manager.Manager) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- mgr.Start(ctx) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func managerOptions(caches *kwctrl.Caches) manager.Options {
