@@ -66,6 +66,7 @@ func TestEchoModel(t *testing.T) {
 // echoModel is one history.
 type echoModel struct {
 	*testing.T
+	dice
 	kind   echoRound
 	queue  *queue.Queue[string]
 	client *http.Client
@@ -74,8 +75,7 @@ type echoModel struct {
 	keys   map[string]*echoKey
 	quiet  atomic.Bool
 
-	mu     sync.Mutex
-	random *rand.Rand
+	mu sync.Mutex
 	// history has the writes since the last restore, by version.
 	history map[string]*historic
 	// writing, runs, echoes and seconds count the runs that write, all runs, skipped echoes, and runs whose only
@@ -88,7 +88,7 @@ type echoModel struct {
 
 func newEchoModel(t *testing.T, kind echoRound, seed uint64) *echoModel {
 	m := &echoModel{
-		T: t, kind: kind, random: rand.New(rand.NewPCG(seed, 7)), keys: map[string]*echoKey{},
+		T: t, kind: kind, dice: dice{random: rand.New(rand.NewPCG(seed, 7))}, keys: map[string]*echoKey{},
 		history: map[string]*historic{},
 	}
 	s := newServer()
@@ -128,14 +128,6 @@ type countedMetric struct {
 }
 
 func (c countedMetric) Inc() { c.mu.Lock(); defer c.mu.Unlock(); c.add() }
-
-func (m *echoModel) n(limit int) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.random.IntN(limit)
-}
-
-func (m *echoModel) chance(one int) bool { return m.n(one) == 0 }
 
 // lag is how long an event is held up.
 func (m *echoModel) lag() time.Duration {

@@ -74,6 +74,7 @@ func TestModel(t *testing.T) {
 // model is one history.
 type model struct {
 	*testing.T
+	dice
 	kind    round
 	tracker *ownwrites.Tracker
 	queue   *queue.Queue[string]
@@ -87,7 +88,6 @@ type model struct {
 	stale  []string
 	unseen int
 	epoch  int
-	random *rand.Rand
 	runs   int
 	// quiet is set when nobody writes any more.
 	quiet atomic.Bool
@@ -156,7 +156,7 @@ func (m *model) writesIn() int {
 }
 
 func newModel(t *testing.T, kind round, seed uint64) *model {
-	m := &model{T: t, kind: kind, random: rand.New(rand.NewPCG(seed, 99))}
+	m := &model{T: t, kind: kind, dice: dice{random: rand.New(rand.NewPCG(seed, 99))}}
 	s := newServer()
 	s.Skip(100_000)
 	m.api = &api{server: s, edits: []edit{m.answer}}
@@ -189,14 +189,21 @@ func newModel(t *testing.T, kind round, seed uint64) *model {
 	return m
 }
 
-// n returns a random number below limit.
-func (m *model) n(limit int) int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.random.IntN(limit)
+// dice are random numbers for several goroutines.
+type dice struct {
+	rolling sync.Mutex
+	random  *rand.Rand
 }
 
-func (m *model) chance(one int) bool { return m.n(one) == 0 }
+// n returns a random number below limit.
+func (d *dice) n(limit int) int {
+	d.rolling.Lock()
+	defer d.rolling.Unlock()
+	return d.random.IntN(limit)
+}
+
+// chance returns true once in so many calls.
+func (d *dice) chance(one int) bool { return d.n(one) == 0 }
 
 // lag is how long an event is held up.
 func (m *model) lag() time.Duration {
