@@ -58,9 +58,8 @@ type Informer struct {
 	Handlers    []Handler `json:"handlers"`
 	// Unread is why only the name, the state and Synced are known.
 	Unread string `json:"unread,omitempty"`
-
-	// reason is why it hasn't synced or fails, in a word.
-	reason string
+	// Reason is why it hasn't synced or fails, in a word, see informer.SyncError.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Handler is the state of a handler, see informer.HandlerStatus.
@@ -102,8 +101,6 @@ func (s *Snapshot) addInformers(source string, statuses []informer.Status) (runs
 }
 
 func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer {
-	unsynced := *s
-	unsynced.Synced = false // An informer that has synced may fail, too.
 	i := Informer{
 		Source: source, Name: s.Name, Group: s.Resource.Group, Version: s.Resource.Version,
 		Resource: s.Resource.Resource, Namespace: s.Namespace, Form: formOf(s.Type), State: string(s.State),
@@ -111,7 +108,12 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		ListSeconds: s.ListTook.Seconds(), Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
-		Handlers: []Handler{}, reason: unsynced.NotSynced().Reason,
+		Handlers: []Handler{},
+	}
+	if !s.Synced || s.Failures > 0 {
+		unsynced := *s
+		unsynced.Synced = false // An informer that has synced may fail, too.
+		i.Reason = unsynced.NotSynced().Reason
 	}
 	if s.LastError != nil {
 		i.LastError = snapshot.textOf(s.LastError)
