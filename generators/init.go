@@ -34,13 +34,14 @@ func (i *Init) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&i.resource, "resource", "", "the kind in paths of requests (default: its plural)")
 	fs.BoolVar(&i.namespaced, "namespaced", true, "whether objects are in namespaces")
 	fs.StringVar(&i.apis, "apis-dir", "apis", "the folder for types, which has a folder for each group")
-	fs.StringVar(&i.crds, "crds-dir", "crds", "the folder for the CustomResourceDefinition")
+	fs.StringVar(&i.crds, "crds-dir", "crds", "the folder for CustomResourceDefinitions, which go generate writes")
 }
 
 // Begun is the output of kubewright init.
 type Begun struct {
 	*Changes
-	// Kind is the kind, Types the file with its types, Definition that with its CustomResourceDefinition.
+	// Kind is the kind, Types the file with its types. Definition is the file to which go generate writes the
+	// CustomResourceDefinition, "" if it writes none.
 	Kind, Types, Definition string
 	// CopiedFrom is the version that the kind's types were copied from, "" for types of a new kind.
 	CopiedFrom string
@@ -56,8 +57,7 @@ type Begun struct {
 	HasTool bool
 }
 
-// Plan makes the files in memory. It writes nothing; Changes.Apply does. No file is replaced: of those that
-// exist, only the definition changes, which gets the second version of a kind.
+// Plan makes the files in memory. It writes nothing; Changes.Apply does. No file is replaced.
 func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	if i.apis == "" || i.crds == "" {
 		return nil, errors.New("--apis-dir or --crds-dir is empty; leave the flag out for the default")
@@ -75,8 +75,7 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	if err := i.setDefaults(module.Path); err != nil {
 		return nil, err
 	}
-	definition := i.definition()
-	defs, problems := crd.Read([]crd.Source{{Text: []byte(definition)}})
+	defs, problems := i.definition()
 	if problems.Fatal() {
 		return nil, flagProblems(problems)
 	}
@@ -96,27 +95,27 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 			return nil, err
 		}
 	}
-	if begun.Definition = filepath.Join(i.crds, i.group+"_"+i.resource+".yaml"); group == "" {
+	if group == "" {
 		begun.DefaultGroup = i.group
 	}
 	contents, err := i.goFiles(begun, folders, defs, source)
 	if err != nil {
 		return nil, err
 	}
-	if begun.Generate, err = i.addGoGenerate(contents, module.Dir); err != nil {
+	line, err := i.findGenerate(contents, module.Dir)
+	if err != nil {
 		return nil, err
-	}
-	if source == nil {
-		contents[begun.Definition] = []byte(definition)
 	}
 	if err := refuseExisting(contents); err != nil {
 		return nil, err
 	}
-	if source != nil {
-		err = begun.addVersion(contents, source.version, i.version)
+	if begun.Generate = line.argument; line.crds != "" {
+		begun.Definition = filepath.Join(line.crds, i.group+"_"+i.resource+".yaml")
+	} else if err := i.adviseDefinition(begun, line.dir); err != nil {
+		return nil, err
 	}
-	goMod, readErr := output.Read(filepath.Join(module.Dir, "go.mod"))
-	if err := errors.Join(err, readErr); err != nil {
+	goMod, err := output.Read(filepath.Join(module.Dir, "go.mod"))
+	if err != nil {
 		return nil, err
 	}
 	begun.HasTool = strings.Contains(goMod, "github.com/kubewright/kubewright/cmd/kubewright")
@@ -223,48 +222,37 @@ func flagProblems(problems Problems) error {
 func begunTypes(defs []*crd.Definition) *crd.Types {
 	all, _ := crd.Options{}.Types(defs) // without a problem, as the definition has none
 	t := all[0]
+	if crd.IsProtected(t.Group) {
+		t.Doc = append(t.Doc, `+kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, or the `+
+			`URL of the approval"`)
+	}
 	spec, status := t.Kind+"Spec", t.Kind+"Status"
 	t.Fields = []crd.Field{
 		{Name: "Spec", Type: spec, Tag: "`json:\"spec\"`"},
 		{Name: "Status", Type: status, Tag: "`json:\"status,omitempty\"`"},
 	}
 	t.Decls = []crd.Decl{
-		{Name: spec, Doc: []string{spec + " is the desired state."}},
+		{Name: spec, Doc: []string{spec + " is the desired state."}, Fields: []crd.Field{{
+			Doc: []string{"Replicas is an example of a field with a limit; replace it.", "", "+optional",
+				"+kubebuilder:validation:Minimum=0"},
+			Name: "Replicas", Type: "*int32", Tag: "`json:\"replicas,omitempty\"`"}}},
 		{Name: status, Doc: []string{status + " is the observed state."}},
 	}
 	return t
 }
 
-// goGenerate makes go generate write all code for the packages below its file.
-const goGenerate = "//go:generate go tool kubewright generate ./...\n"
-
-// addGoGenerate adds a file that runs kubewright, unless one in the folder of the types or in the root of the
-// module does. It returns the argument of go generate.
-func (i *Init) addGoGenerate(contents map[string][]byte, root string) (string, error) {
-	inRoot, inAPIs := strings.TrimSuffix(packagesBelow(shorten(root)), "/..."), packagesBelow(i.apis)
-	if sameFolder(i.apis, root) {
-		inAPIs = inRoot
-	}
-	for _, place := range []struct{ dir, argument string }{{i.apis, inAPIs}, {root, inRoot}} {
-		found, err := output.AnyLine(place.dir, func(line string) bool {
-			return strings.HasPrefix(line, "//go:generate ") && strings.Contains(line, "kubewright generate")
-		})
-		if err != nil || found {
-			return place.argument, err
-		}
-	}
+// packageName returns the name of a package for a folder.
+func packageName(dir string) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
 		}
 		return -1
-	}, filepath.Base(i.apis))
+	}, filepath.Base(dir))
 	if name == "" || unicode.IsDigit(rune(name[0])) {
-		name = "apis"
+		return "apis"
 	}
-	contents[filepath.Join(i.apis, "generate.go")] = []byte("// Package " + name +
-		" contains the API types, in a folder for each group and version.\npackage " + name + "\n\n" + goGenerate)
-	return inAPIs, nil
+	return name
 }
 
 // refuseExisting returns an error that names the files that exist.

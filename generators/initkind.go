@@ -108,23 +108,16 @@ func (b *Begun) advise(dir string, declared map[string]string) error {
 	return err
 }
 
-// addVersion adds a version of the kind to its definition, or advice.
-func (b *Begun) addVersion(contents map[string][]byte, from, to string) error {
-	advice := fmt.Sprintf("add version %s to the CustomResourceDefinition of %s, as a copy of %s with storage:"+
-		" false", to, b.Kind, from)
-	if !output.Exists(b.Definition) {
-		b.Advice = append(b.Advice, advice+": there is no "+filepath.ToSlash(b.Definition))
-		return nil
+// adviseDefinition adds what to do by hand for the definition, which the line for go generate in dir doesn't
+// make.
+func (i *Init) adviseDefinition(begun *Begun, dir string) error {
+	crds, err := relative(dir, i.crds)
+	by := "write one of " + begun.Kind + " by hand"
+	if begun.CopiedFrom != "" {
+		by = fmt.Sprintf("add version %s to that of %s, as a copy of %s with storage: false", i.version, begun.Kind,
+			begun.CopiedFrom)
 	}
-	text, err := output.Read(b.Definition)
-	if err != nil {
-		return err
-	}
-	changed, ok := withVersion(text, from, to)
-	if !ok {
-		b.Advice = append(b.Advice, advice+", in "+filepath.ToSlash(b.Definition))
-	} else if changed != text {
-		contents[b.Definition] = []byte(changed)
-	}
-	return nil
+	begun.Advice = append(begun.Advice, fmt.Sprintf("for the CustomResourceDefinition, add --crds-dir %s to the "+
+		"//go:generate line in %s, or %s", crds, filepath.ToSlash(dir), by))
+	return err
 }

@@ -17,15 +17,14 @@ func initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Begin an API of your own, or add a kind or a version to it",
 		Long: `Begin an API of one kind in a Go module, empty or not: doc.go and types.go of
-the version, a minimal CustomResourceDefinition, and a go:generate line that
-makes everything else, unless there is one.
+the version, and a go:generate line that makes everything else, unless there is
+one: deep copies, registration, clients, and the CustomResourceDefinition.
 
 In a version that exists, it adds a kind. In a new version of a kind that
-exists, it begins with the types and doc.go of the newest version, and adds the
-version to the definition: served, but not stored.
+exists, it begins with the types and doc.go of the newest version, which stays
+the stored one.
 
-It replaces no file. The definition keeps all fields and validates none; for a
-schema, controller-gen writes one from the types.`,
+It replaces no file.`,
 		Example: `  # in the module example.com/shop: the kind Bakery of shop.example.com/v1
   kubewright init --kind Bakery
   # a second kind, and a second version of the first
@@ -58,11 +57,7 @@ schema, controller-gen writes one from the types.`,
 func printBegun(out io.Writer, begun *generators.Begun) error {
 	var text strings.Builder
 	for _, path := range begun.Changed {
-		verb := "wrote"
-		if path == begun.Definition && begun.CopiedFrom != "" {
-			verb = "added a version to"
-		}
-		fmt.Fprintln(&text, verb, path)
+		fmt.Fprintln(&text, "wrote", path)
 	}
 	if begun.DefaultGroup != "" {
 		fmt.Fprintf(&text, "\nThe group is %s, after the module's path; --group names another.\n",
@@ -85,13 +80,17 @@ func printBegun(out io.Writer, begun *generators.Begun) error {
 	if begun.Registers {
 		scale = " Call autoscalingv1.AddToScheme where the package\nregisters its own types."
 	}
-	fmt.Fprintf(&text, `  %-24s # deep copies, registration, and clients in pkg/client
+	makes, apply := "deep copies, registration, and clients in pkg/client", ""
+	if begun.Definition != "" {
+		makes = "deep copies, registration, clients in pkg/client, and the definition"
+		apply = "  kubectl apply -f " + filepath.ToSlash(begun.Definition) + "\n"
+	}
+	fmt.Fprintf(&text, `  %-24s # %s
   %-24s # these need apimachinery and client-go
-  kubectl apply -f %s
-
+%s
 A +genclient:method with a type of another package, such as autoscaling/v1.Scale,
 needs that type in the scheme.%s
-`, "go generate "+begun.Generate, "go mod tidy", filepath.ToSlash(begun.Definition), scale)
+`, "go generate "+begun.Generate, makes, "go mod tidy", apply, scale)
 	_, err := io.WriteString(out, text.String())
 	return err
 }

@@ -28,8 +28,8 @@ import (
 )
 
 // ReadCRDs reads the CustomResourceDefinitions (apiextensions.k8s.io/v1) from every .yaml file at the top of
-// fsys, in the order of the file names. A file may hold several documents. ReadCRDs fails if a document has
-// another kind or an unknown field, or if there is no definition.
+// fsys, in the order of the file names. A file may hold several documents, also empty ones. ReadCRDs fails if
+// a document has another kind or an unknown field, or if there is no definition.
 func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	// Glob finds nothing in a folder that isn't there.
 	if _, err := fs.Stat(fsys, "."); err != nil {
@@ -54,6 +54,9 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
+			if hasOnlyComments(document) {
+				continue
+			}
 			crd := new(apiextensionsv1.CustomResourceDefinition)
 			if err := yaml.UnmarshalStrict(document, crd); err != nil {
 				return nil, fmt.Errorf("%s: want only CustomResourceDefinitions at the top of the folder: %w",
@@ -72,6 +75,17 @@ func ReadCRDs(fsys fs.FS) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 			"folders below it are not looked into")
 	}
 	return crds, nil
+}
+
+// hasOnlyComments reports whether a document is empty, such as the lines above the first "---" that say how a
+// definition was made.
+func hasOnlyComments(document []byte) bool {
+	for line := range bytes.Lines(document) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
 }
 
 // nameOf returns the path of a folder from os.DirFS, which the errors of that leave out. A relative path

@@ -56,7 +56,7 @@ var walks = []walk{
 	{page: "docs/import.md", section: "Types of somebody else's CustomResourceDefinition", prepare: definitions,
 		check: func(v *visitor) { v.has("apis/certmanager/v1/certificate_types.go", "pkg/client/clientset") }},
 	{page: "docs/migration.md", section: "In a fresh repository", prepare: func(v *visitor) { v.module("shop") },
-		check: func(v *visitor) { v.has("crds/shop.example.com_bakeries.yaml", "pkg/client/shopv1/clientset") }},
+		check: func(v *visitor) { v.has("apis/shop/v1/types.go", "pkg/client/shopv1/clientset") }},
 	{page: "docs/migration.md", section: "As scripts", prepare: repository,
 		check: func(v *visitor) { v.has("pkg/client/clientset", "hack/verify-codegen.sh") }},
 	{page: "docs/migration.md", section: "From an earlier kubewright", prepare: repository,

@@ -184,7 +184,7 @@ func (d *Definition) metadata(metadata value) {
 			name.errorf("%q has to be the plural and the group, %q", got, want)
 		}
 	}
-	if !protectedGroup.MatchString(d.Group) {
+	if !IsProtected(d.Group) {
 		return
 	}
 	annotations := fields["annotations"]
@@ -205,7 +205,9 @@ func (d *Definition) metadata(metadata value) {
 	}
 }
 
-// Groups of Kubernetes need an approval.
+// IsProtected reports whether a group is Kubernetes' own, so that servers want an approval in its definitions.
+func IsProtected(group string) bool { return protectedGroup.MatchString(group) }
+
 var protectedGroup = regexp.MustCompile(`^(.*\.)?(k8s|kubernetes)\.io$`)
 
 const approvalAnnotation = "api-approved.kubernetes.io"
