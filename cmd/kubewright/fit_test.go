@@ -1,19 +1,34 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestClientGo checks that the constant is the version in go.mod.
+// TestClientGo checks that the constant is the first version of those that make upstream builds with, and that
+// go.mod has one of these.
 func TestClientGo(t *testing.T) {
 	text, err := os.ReadFile("../../go.mod")
-	if err != nil {
+	versions, versionsErr := os.ReadFile("../../upstream/versions")
+	if err := errors.Join(err, versionsErr); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), "\t"+clientGoModule+" "+clientGo+"\n") {
-		t.Errorf("go.mod doesn't require %s %s", clientGoModule, clientGo)
+	var all []string
+	for line := range strings.Lines(string(versions)) {
+		if words := strings.Fields(line); len(words) > 0 && words[0] != "#" {
+			all = append(all, words[0])
+		}
+	}
+	if all[0] != clientGo {
+		t.Errorf("the constant is %s, but upstream/versions begins with %s", clientGo, all[0])
+	}
+	if !slices.ContainsFunc(all, func(version string) bool {
+		return strings.Contains(string(text), "\t"+clientGoModule+" "+version+"\n")
+	}) {
+		t.Errorf("go.mod requires %s in none of the versions %v", clientGoModule, all)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestCombinedInformersAreLetGo(t *testing.T) {
 	for range calls {
 		n.Informer(inNamespace.configMaps).GetIndexer()
 	}
-	if grown := int(heap()-before) / calls; grown > 20 {
+	if grown := int(heap()-before) / calls; grown > 50 { // an informer has hundreds
 		t.Errorf("each informer leaves %d bytes", grown)
 	}
 	s.put("b", "x")
@@ -92,7 +92,7 @@ func TestHandlersKeepNoRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if grown := (int(heap()) - int(before)) / objects; received != objects || grown > 20 {
+		if grown := (int(heap()) - int(before)) / objects; received != objects || grown > 50 { // an informer has hundreds
 			t.Errorf("%d objects, %d bytes each", received, grown)
 		}
 		n.Shutdown()
