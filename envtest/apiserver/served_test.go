@@ -110,7 +110,7 @@ func testOpenAPI(v *visit) {
 	}
 	documented := string(v.get("/openapi/v3/api/v1", runtime.ContentTypeJSON))
 	for _, want := range []string{
-		"Data contains the configuration data.", // of a ConfigMap
+		"ata contains the configuration data.",  // of a ConfigMap; from v1.38 on it begins with "data"
 		`"x-kubernetes-list-map-keys":["type"]`, // of the conditions of a Namespace
 		`"x-kubernetes-map-type":"atomic"`,      // of an ObjectReference
 		`"format":"byte"`,                       // of the data of a Secret

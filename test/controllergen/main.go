@@ -3,7 +3,7 @@
 // equal, and the first difference of each that isn't. It exits with 1 unless the kinds that differ are those
 // of testdata/differ.txt.
 //
-//	go run . [-only module] [-diff] [-times 5]
+//	go run . [-only module] [-diff] [-times 5] [-server]
 package main
 
 import (
@@ -23,6 +23,7 @@ func main() {
 	diff := flag.Bool("diff", false, "print the whole difference of each file")
 	asks := flag.Int("asks", 4, "how often to ask controller-gen, whose answers may differ from run to run")
 	times := flag.Int("times", 0, "also measure both tools in turn, this many times, and print the medians")
+	judges := flag.Bool("server", false, "also let crdcheck and an API server judge all definitions")
 	makeFor := flag.String("make", "", "only make kubewright's definitions of this row, for -times")
 	flag.Parse()
 	if *makeFor != "" {
@@ -32,7 +33,7 @@ func main() {
 		}
 		return
 	}
-	ok, err := run(ctx, *only, *asks, *times, *diff)
+	ok, err := run(ctx, *only, *asks, *times, *diff, *judges)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "controllergen:", err)
 		os.Exit(2)
@@ -43,7 +44,7 @@ func main() {
 }
 
 // run compares the rows whose names contain only. It reports whether the result is the expected one.
-func run(ctx context.Context, only string, asks, times int, diff bool) (ok bool, err error) {
+func run(ctx context.Context, only string, asks, times int, diff, judges bool) (ok bool, err error) {
 	rows, err := readCorpus("corpus.tsv")
 	if err != nil {
 		return false, err
@@ -60,8 +61,15 @@ func run(ctx context.Context, only string, asks, times int, diff bool) (ok bool,
 	if err != nil {
 		return false, err
 	}
+	var j *judge
+	if judges {
+		if j, err = newJudge(ctx, cache); err != nil {
+			return false, err
+		}
+		defer j.server.Stop()
+	}
 	ok = true
-	equal, all := 0, 0
+	equal, all, judged := 0, 0, 0
 	for _, r := range rows {
 		if !strings.Contains(r.name, only) {
 			continue
@@ -77,6 +85,14 @@ func run(ctx context.Context, only string, asks, times int, diff bool) (ok bool,
 			ok = ok && expected[r.name+"/"+file]
 		}
 		ok = ok && result.equal+len(result.differ) == r.kinds && !result.failed
+		if j != nil {
+			verdict, err := j.row(ctx, r, theirs.dir)
+			if err != nil {
+				return false, fmt.Errorf("%s: %w", r.name, err)
+			}
+			fmt.Print(verdict.text)
+			judged, ok = judged+verdict.equal, ok && verdict.equal == verdict.definitions
+		}
 		if times > 0 {
 			line, err := r.measure(ctx, cache, tool, times)
 			if err != nil {
@@ -86,5 +102,8 @@ func run(ctx context.Context, only string, asks, times int, diff bool) (ok bool,
 		}
 	}
 	fmt.Printf("kinds %d of %d\n", equal, all)
+	if j != nil {
+		fmt.Printf("definitions that crdcheck and the server judge alike: %d of %d\n", judged, all)
+	}
 	return ok, nil
 }

@@ -103,6 +103,11 @@ func (g *regenerated) fetch(dir string) error {
 	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(from))); err != nil {
 		return err
 	}
+	if len(g.with) > 0 { // its module may not be there
+		if err := os.RemoveAll(filepath.Join(dir, "ktesting")); err != nil {
+			return err
+		}
+	}
 	return g.require(dir, "-droprequire=k8s.io/ktesting")
 }
 
