@@ -12,7 +12,7 @@ import (
 )
 
 // published are the released modules. internal/release has the same list.
-var published = []string{".", "contrib/prometheus", "contrib/controller-runtime", "envtest"}
+var published = []string{".", "contrib/prometheus", "contrib/controller-runtime", "crdcheck", "envtest"}
 
 // withoutExample are the public packages whose documentation has no example that runs, with the reason.
 var withoutExample = map[string]string{}

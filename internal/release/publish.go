@@ -23,7 +23,7 @@ const own = "github.com/kubewright/kubewright"
 
 // released are the folders of the modules that are released, all under one version. The other modules of the
 // repository are for its own tests.
-var released = []string{".", "contrib/prometheus", "contrib/controller-runtime", "envtest"}
+var released = []string{".", "contrib/prometheus", "contrib/controller-runtime", "crdcheck", "envtest"}
 
 // publish writes the released modules of the repository in the folder root to the folder proxy, in the layout
 // that the go command expects of a module proxy (https://go.dev/ref/mod#goproxy-protocol). It takes the files

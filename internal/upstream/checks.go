@@ -45,6 +45,7 @@ var checks = []check{
 	{"facades with that client-go's own tests", "test/dropin", []string{"./facades"}, test},
 	{"caches and queues of controller-runtime", "contrib/controller-runtime", []string{"./..."}, test},
 	{"metrics", "contrib/prometheus", []string{"./..."}, test},
+	{"checks of definitions", "crdcheck", []string{"./..."}, test},
 	{"the API server for tests", "envtest", []string{"./..."}, test},
 	{"clients and informers beside that API server", "test/e2e", []string{"./..."}, test},
 	{"managedFields that the API server leaves out", "test/e2e",
@@ -58,7 +59,8 @@ var checks = []check{
 // excluded are foreign packages that can't be had or don't compile with a minor, until other projects
 // release.
 var excluded = []struct{ minor, name, reason string }{
-	{"v0.38", "k8s.io/ktesting", "client-go/ktesting and tests of k8s.io modules import it; the module proxy doesn't have it"},
+	{"v0.38", "k8s.io/ktesting", "client-go/ktesting and tests of k8s.io modules import it; the module proxy " +
+		"doesn't have it"},
 	{"v0.38", "k8s.io/code-generator", "its commands aren't compared with: the module proxy doesn't have it"},
 	{"v0.38", "sigs.k8s.io/controller-runtime v0.25.2", "its pkg/client/fake doesn't compile"},
 }

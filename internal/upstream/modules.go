@@ -11,6 +11,7 @@ var modules = []struct{ folder, packages string }{
 	{".", "./..."},
 	{"contrib/prometheus", "./..."},
 	{"contrib/controller-runtime", "./..."},
+	{"crdcheck", "./..."},
 	{"envtest", "./..."},
 	{"examples/tour", "./..."},
 	{"generators/crdtest", "./..."},
