@@ -3,13 +3,11 @@ package ownwrites_test
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -17,8 +15,8 @@ import (
 type echoKey struct {
 	// reasons are why it may have been added since the last start.
 	reasons []*reason
-	// started are the versions of the caches at the last start.
-	started []int
+	// started are the versions of the key's objects in the caches at the last start, by name.
+	started []map[string]string
 }
 
 // reason is why a key is added: a change that may be an echo, or something else if due is set. over is set
@@ -37,18 +35,18 @@ func (k *echoKey) because(r reason) *reason {
 	return k.reasons[len(k.reasons)-1]
 }
 
-// historic is a write. base is the version before it, empty for a creation. by is the key that wrote it.
+// historic is a write. base is the version before it, empty for a creation, version the one after it, empty
+// for a deletion. by is the key that wrote it.
 type historic struct {
 	uid               types.UID
-	base, by          string
-	keys              []string
+	base, version, by string
 	checked, answered bool
 }
 
 // notified notes why keys are about to be added. What it returns is called when they have been added.
 func (m *echoModel) notified(old, changed *corev1.ConfigMap, initial bool) (over func()) {
 	if m.chance(3) {
-		bubble.Pass(time.Duration(m.n(40)) * time.Millisecond)
+		m.pass(40 * time.Millisecond)
 	}
 	r := reason{due: initial || changed == nil}
 	if changed != nil {
@@ -61,13 +59,13 @@ func (m *echoModel) notified(old, changed *corev1.ConfigMap, initial bool) (over
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var reasons []*reason
-	for _, key := range keysOf(cmp.Or(changed, old)) {
+	for _, key := range keysOf(cmp.Or(changed, old).Name) {
 		reasons = append(reasons, m.keys[key].because(r))
 	}
-	return func() { m.end(reasons...) }
+	return func() { m.over(reasons...) }
 }
 
-func (m *echoModel) end(reasons ...*reason) {
+func (m *echoModel) over(reasons ...*reason) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, r := range reasons {
@@ -94,12 +92,12 @@ func (m *echoModel) kindOf(key string, n *reason) int {
 	if n.due {
 		return foreign
 	}
-	last := m.history[n.to]
+	last := m.writes[n.to]
 	if last == nil || last.by != key || !last.answered || last.uid != n.uid {
 		return foreign
 	}
 	for at := n.to; at != n.from; {
-		h := m.history[at]
+		h := m.writes[at]
 		if h == nil || h.by != key || !h.answered || !h.checked || h.uid != n.uid {
 			return ownUnchecked
 		}
@@ -110,18 +108,23 @@ func (m *echoModel) kindOf(key string, n *reason) int {
 	return echo
 }
 
-func (m *echoModel) begin(key string) {
+// isStrict reports whether each run needs another reason than an echo. After a range has moved, or the bound,
+// the tracker forgets own versions.
+func (m *echoModel) isStrict() bool { return !m.lags && !m.moves && m.restored.IsZero() }
+
+// check is called when a run begins.
+func (m *echoModel) check(key string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k := m.keys[key]
-	m.runs++
+	m.allRuns++
 	kinds := [3]int{}
 	for _, r := range k.reasons {
 		kinds[m.kindOf(key, r)]++
 	}
 	m.echoes += kinds[echo]
 	switch {
-	case kinds[foreign] > 0 || m.kind.lags || !m.restored.IsZero():
+	case kinds[foreign] > 0 || !m.isStrict():
 	case kinds[ownUnchecked] > 0:
 		m.seconds++
 	default:
@@ -129,54 +132,18 @@ func (m *echoModel) begin(key string) {
 	}
 	k.reasons = slices.DeleteFunc(k.reasons, func(r *reason) bool { return r.over && r.at.Before(time.Now()) })
 	for i, c := range m.caches {
-		k.started[i] = c.version()
-	}
-}
-
-// gone reports whether no object has a UID any more.
-func (m *echoModel) gone(uid types.UID) bool {
-	return !slices.ContainsFunc(m.api.server.Objects(), func(o *corev1.ConfigMap) bool { return o.UID == uid })
-}
-
-// settled checks the end of a history.
-func (m *echoModel) settled() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if n := m.queue.Pending(); n != 0 {
-		m.Errorf("%d keys are pending at the end", n)
-	}
-	created := map[types.UID]int{}
-	for version, h := range m.history {
-		if h.base == "" {
-			created[h.uid], _ = strconv.Atoi(version)
-		}
-	}
-	var listed []bool
-	for _, c := range m.caches {
-		status, _ := informer.StatusOf(c.informer)
-		// A list that has taken long may be that of before the restore.
-		listed = append(listed, m.restored.IsZero() || status.Listed.After(m.restored) && !m.kind.lags)
-	}
-	for version, h := range m.history {
-		number, _ := strconv.Atoi(version)
-		for _, key := range h.keys {
-			for i, started := range m.keys[key].started {
-				if !listed[i] {
-					continue // A watch that has gone on at a restored server is wrong until the next list.
-				}
-				if created[h.uid] > started && m.gone(h.uid) {
-					continue // A handler that coalesces need not see it.
-				}
-				if h.by != key && started < number {
-					m.Errorf("%s last ran at version %d of cache %d, but %q wrote an object of it at %s",
-						key, started, i, h.by, version)
-				}
+		k.started[i] = map[string]string{}
+		for _, obj := range c.informer.GetStore().List() {
+			if obj := obj.(*corev1.ConfigMap); slices.Contains(keysOf(obj.Name), key) {
+				k.started[i][obj.Name] = obj.ResourceVersion
 			}
 		}
 	}
-	if !m.kind.lags && m.restored.IsZero() && m.seconds > m.writing {
-		m.Errorf("%d runs because of own writes without a version, but only %d runs wrote", m.seconds, m.writing)
-	}
-	m.Logf("%d runs, %d of them wrote, %d because of own writes without a version, %d echoes", m.runs, m.writing,
-		m.seconds, m.echoes)
+}
+
+// mayMiss reports whether a cache may lack changes: a watch that has gone on at a restored server is wrong
+// until the next list. A list that has taken long may be that of before the restore.
+func (m *echoModel) mayMiss(c *cached) bool {
+	status, _ := informer.StatusOf(c.informer)
+	return !m.restored.IsZero() && (m.lags || !status.Listed.After(m.restored))
 }

@@ -77,6 +77,7 @@ func (l *lagging) Watch(ctx context.Context, o metav1.ListOptions) (watch.Interf
 		return l.Watch(ctx, o)
 	}
 	w := &laggingWatch{inner: inner, events: make(chan watch.Event), stopped: make(chan struct{})}
+	context.AfterFunc(ctx, w.Stop)
 	go w.pass(l)
 	return w, nil
 }

@@ -2,133 +2,65 @@ package ownwrites_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"math/rand/v2"
+	"io"
 	"net/http"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 
-	"github.com/kubewright/kubewright/internal/bubble"
-	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/ownwrites"
-	"github.com/kubewright/kubewright/runtime/queue"
 	own "github.com/kubewright/kubewright/runtime/workqueue"
 )
-
-var (
-	modelSeeds = flag.Int("model.seeds", 12, "how many seeds the model runs of each kind of round")
-	modelFirst = flag.Uint64("model.first", 0, "the first seed of the model")
-)
-
-// round is a kind of history.
-type round struct {
-	// loses: answers are lost. lags: caches are behind for longer than the bound. relists: watches end, and the
-	// server forgets its history. restores: the server's data goes back. selects: an informer has selectors.
-	// stops: an informer stops.
-	loses, lags, relists, restores, selects, stops bool
-}
 
 // TestModel runs random histories: keys and others write objects, and caches show that late. No reconcile
 // starts on a cache without the writes of its key, except those that are counted, and no addition is lost.
 func TestModel(t *testing.T) {
-	for name, kind := range map[string]round{
+	runHistories(t, map[string]faults{
 		"plain": {}, "relists": {relists: true}, "lost answers": {loses: true}, "long lags": {lags: true},
 		"restores": {restores: true}, "selectors": {selects: true}, "a stop": {stops: true},
-		"all": {true, true, true, true, true, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			seeds := *modelSeeds
-			if testing.Short() {
-				seeds = min(seeds, 4)
-			}
-			for n := range uint64(seeds) {
-				seed := *modelFirst + n
-				synctest.Test(t, func(t *testing.T) {
-					m := newModel(t, kind, seed)
-					m.run()
-					if t.Failed() {
-						t.Fatalf("seed %d, with -model.seeds 1 -model.first %[1]d", seed)
-					}
-				})
-				if t.Failed() {
-					return
-				}
-			}
-		})
-	}
+		"all but moves": {true, true, true, true, true, true, false}, "moves": {moves: true},
+		"moves and more": {loses: true, lags: true, relists: true, selects: true, moves: true},
+	}, func(t *testing.T, kind faults, seed uint64) {
+		m := &waitModel{history: newHistory(t, kind, seed, seed%2 == 1), keys: map[string]*waitKey{}}
+		for name := range m.places {
+			m.keys[name] = &waitKey{name: name}
+		}
+		m.run(m)
+	})
 }
 
-// model is one history.
-type model struct {
-	*testing.T
-	dice
-	kind    round
-	tracker *ownwrites.Tracker
-	queue   *queue.Queue[string]
-	client  *http.Client
-	api     *api
-	caches  []*cached
-	counts  counts
-	keys    []*keyModel
-	mu      sync.Mutex
+// waitModel is one history.
+type waitModel struct {
+	*history
+	keys map[string]*waitKey
 	// stale are the starts on caches that lacked a write. unseen counts those that may lack it, see check.
-	stale  []string
-	unseen int
-	epoch  int
-	runs   int
-	// quiet is set when nobody writes any more.
-	quiet atomic.Bool
+	stale        []string
+	unseen, runs int
 }
 
-type cached struct {
-	informer mapInformer
-	lag      *lagging
-	stop     func()
-	stopped  bool
-	selects  bool
-	// noticed is when the model saw that the cache shows the data of a restored server.
-	noticed time.Time
-}
-
-// isRestored reports whether a cache showed the data of the restored server before now.
-func (c *cached) isRestored() bool {
-	if c.noticed.IsZero() && c.version() < 100_000 {
-		c.noticed = time.Now()
-	}
-	return !c.noticed.IsZero() && c.noticed.Before(time.Now())
-}
-
-func (c *cached) version() int {
-	status, _ := informer.StatusOf(c.informer)
-	version, _ := strconv.Atoi(status.ResourceVersion)
-	return version
-}
-
-// keyModel is what the model knows of a key.
-type keyModel struct {
+// waitKey is what the model knows of a key.
+type waitKey struct {
 	name           string
 	added, started int
-	writes         []ownWrite
-	running        bool
+	// writes are those since the last start. Only the run of the key uses them.
+	writes  []ownWrite
+	running bool
 }
 
 // ownWrite is a write whose answer the key has received.
 type ownWrite struct {
 	name, version string
-	deleted       types.UID
+	uid           types.UID
+	deleted       bool
 	epoch         int
 	labelled      bool
 	// seen says which caches showed the object when the answer came. created means that the key had
@@ -137,306 +69,308 @@ type ownWrite struct {
 	created bool
 }
 
-// unchecked is the epoch of writes between the restore of the server and the moment when all caches show it:
-// their versions may be lower than those of the caches.
-const unchecked = -1
+// Epochs of writes: those of the server before it was restored and after, and those between the restore and
+// the moment when all caches show it. Their versions may be lower than those of the caches.
+const (
+	before = iota
+	after
+	unchecked
+)
 
-// writesIn returns the epoch of a write.
-func (m *model) writesIn() int {
+// epochNow returns the epoch of a write.
+func (m *waitModel) epochNow() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.epoch > 0 {
-		for _, c := range m.caches {
-			if !c.stopped && !c.isRestored() {
-				return unchecked
-			}
-		}
+	if m.restored.IsZero() {
+		return before
 	}
-	return m.epoch
-}
-
-func newModel(t *testing.T, kind round, seed uint64) *model {
-	m := &model{T: t, kind: kind, dice: dice{random: rand.New(rand.NewPCG(seed, 99))}}
-	s := newServer()
-	s.Skip(100_000)
-	m.api = &api{server: s, edits: []edit{m.answer}}
-	var log bytes.Buffer
-	logger := newLogger(&log)
-	m.tracker = ownwrites.New(ownwrites.Options{
-		Metrics: m.counts.metrics(), Logger: &logger, SkipEchoes: seed%2 == 1,
-	})
-	for n := range 2 {
-		c := &cached{lag: newLagging(s)}
-		c.lag.delay = m.lag
-		if n == 1 && kind.selects {
-			c.selects = true
-			c.informer = newInformer(c.lag, withLabels("a"))
-		} else {
-			c.informer = newInformer(c.lag)
-		}
-		m.caches = append(m.caches, c)
-		if err := m.tracker.Add(c.informer); err != nil {
-			t.Fatal(err)
-		}
-	}
-	m.queue = ownwrites.NewQueue(m.tracker, queue.Config[string]{
-		Limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second),
-	})
-	m.client = &http.Client{Transport: m.tracker.Transport(m.api)}
-	for n := range 2 + m.n(30) {
-		m.keys = append(m.keys, &keyModel{name: fmt.Sprint("k", n)})
-	}
-	return m
-}
-
-// dice are random numbers for several goroutines.
-type dice struct {
-	rolling sync.Mutex
-	random  *rand.Rand
-}
-
-// n returns a random number below limit.
-func (d *dice) n(limit int) int {
-	d.rolling.Lock()
-	defer d.rolling.Unlock()
-	return d.random.IntN(limit)
-}
-
-// chance returns true once in so many calls.
-func (d *dice) chance(one int) bool { return d.n(one) == 0 }
-
-// lag is how long an event is held up.
-func (m *model) lag() time.Duration {
-	if m.kind.lags && m.chance(300) {
-		return 20 * time.Second
-	}
-	if m.chance(3) {
-		return 0
-	}
-	return time.Duration(m.n(50)) * time.Millisecond
-}
-
-// answer loses answers, and lets events come first.
-func (m *model) answer(resp *http.Response) (*http.Response, error) {
-	if m.chance(2) {
-		bubble.Pass(time.Duration(m.n(100)) * time.Millisecond)
-	}
-	if !m.kind.loses || !m.chance(4) {
-		return resp, nil
-	}
-	switch m.n(3) {
-	case 0:
-		return nil, errors.New("the connection was reset")
-	case 1:
-		return answer(http.StatusServiceUnavailable, metav1.Status{Status: metav1.StatusFailure}), nil
-	}
-	return cut(resp, m.n(300)), nil
-}
-
-func (m *model) run() {
 	for _, c := range m.caches {
-		c.stop = start(m.T, c.informer)
-		coalesce := m.chance(2)
-		_, err := informer.AddEventHandler(c.informer, cache.ResourceEventHandlerDetailedFuncs{
-			AddFunc:    func(obj any, _ bool) { m.notified(obj) },
-			UpdateFunc: func(_, obj any) { m.notified(obj) },
-			DeleteFunc: m.notified,
-		}, informer.HandlerOptions{Coalesce: coalesce})
-		if err != nil {
-			m.Fatal(err)
+		if !c.stopped && !c.isRestored() {
+			return unchecked
 		}
 	}
-	synctest.Wait()
-	ctx, cancel := context.WithCancel(context.Background())
-	var running, acting sync.WaitGroup
-	running.Go(func() {
-		if err := own.Run(ctx, m.queue, 64, m.reconcile, own.WithErrorHandler(
-			func(context.Context, any, error) {})); err != nil {
-			m.Error(err)
-		}
-	})
-	for range 3 {
-		acting.Go(m.others)
-	}
-	acting.Go(m.disturb)
-	acting.Wait()
-	m.quiet.Store(true)
-	bubble.Pass(4 * time.Minute)
-	m.api.direct(func(s *server) { s.Bookmark() }) // Real servers send one about every minute.
-	bubble.Pass(time.Minute)
-	m.settled()
-	cancel()
-	running.Wait()
-	m.queue.ShutDown()
-	for _, c := range m.caches {
-		c.stop()
+	return after
+}
+
+func (m *waitModel) handler(*cached) cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerDetailedFuncs{
+		AddFunc:    func(obj any, _ bool) { m.notified(obj) },
+		UpdateFunc: func(_, obj any) { m.notified(obj) },
+		DeleteFunc: m.notified,
 	}
 }
 
 // notified adds the key of an object.
-func (m *model) notified(obj any) {
+func (m *waitModel) notified(obj any) {
 	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = gone.Obj
 	}
 	if m.chance(3) {
-		bubble.Pass(time.Duration(m.n(30)) * time.Millisecond)
+		m.pass(30 * time.Millisecond)
 	}
-	m.add(obj.(*corev1.ConfigMap).Annotations["key"])
-}
-
-func (m *model) add(key string) {
-	for _, k := range m.keys {
-		if k.name == key {
-			m.mu.Lock()
-			k.added++
-			m.mu.Unlock()
-			m.queue.Add(key)
-		}
+	if key := obj.(*corev1.ConfigMap).Annotations["key"]; key != "" {
+		m.add(key)
 	}
 }
 
-// others write without a key, and add keys.
-func (m *model) others() {
-	for range 60 {
-		bubble.Pass(time.Duration(m.n(200)) * time.Millisecond)
-		k := m.keys[m.n(len(m.keys))]
-		switch m.n(4) {
-		case 0:
-			m.add(k.name)
-		default:
-			m.api.direct(func(s *server) {
-				name := m.nameFor(k)
-				_, exists := s.Find("shop", name)
-				switch {
-				case !exists:
-					s.Create(m.object(k, name))
-				case m.chance(3):
-					s.Delete("shop", name)
-					if m.chance(2) {
-						s.Create(m.object(k, name))
-					}
-				default:
-					s.Update(m.object(k, name))
-				}
-			})
-		}
-	}
+func (m *waitModel) add(key string) {
+	m.mu.Lock()
+	m.keys[key].added++
+	m.mu.Unlock()
+	m.queue.Add(key)
 }
 
-// nameFor returns the name of an object that k writes: its own, or a shared one.
-func (m *model) nameFor(k *keyModel) string {
+// other writes without a key, or adds a key.
+func (m *waitModel) other(key string) {
 	if m.chance(4) {
-		return fmt.Sprint("shared-", m.n(2))
+		m.add(key)
+		return
 	}
-	return fmt.Sprint(k.name, "-", m.n(3))
+	m.api.direct(func(s *server) {
+		obj := m.object(key, m.nameFor(key))
+		_, exists := s.Find(obj.Namespace, obj.Name)
+		switch {
+		case !exists:
+			s.Create(obj)
+		case m.chance(3):
+			s.Delete(obj.Namespace, obj.Name)
+			if m.chance(2) {
+				s.Create(obj)
+			}
+		default:
+			s.Update(obj)
+		}
+	})
 }
 
-func (m *model) object(k *keyModel, name string) *corev1.ConfigMap {
+func (m *waitModel) object(key, name string) *corev1.ConfigMap {
 	obj := configMap(name, []string{"a", "b"}[m.n(2)])
-	obj.Annotations = map[string]string{"key": k.name}
+	obj.Namespace, obj.Annotations = namespaceOf(name), map[string]string{"key": key}
 	return obj
 }
 
-// direct calls do with the server's lock.
-func (a *api) direct(do func(*server)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	do(a.server)
+// reconcile checks what the caches show, and writes.
+func (m *waitModel) reconcile(ctx context.Context, key string) (own.Result, error) {
+	k := m.keys[key]
+	here := m.begin(key)
+	m.check(k, here)
+	if !here {
+		return own.Result{}, nil
+	}
+	defer m.end(key)
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		k.running = false
+	}()
+	for range m.n(4) {
+		if m.quiet.Load() {
+			break
+		}
+		if err := m.write(ctx, k); err != nil {
+			return own.Result{}, err
+		}
+		if m.chance(3) {
+			m.pass(20 * time.Millisecond)
+		}
+	}
+	if m.chance(6) {
+		return own.Result{}, errors.New("try again")
+	}
+	if m.chance(10) {
+		return own.Result{RequeueAfter: time.Duration(m.n(300)) * time.Millisecond}, nil
+	}
+	return own.Result{}, nil
 }
 
-// disturb ends watches, restores the server, and stops an informer.
-func (m *model) disturb() {
-	for n := range 12 {
-		bubble.Pass(time.Duration(m.n(1500)) * time.Millisecond)
-		if m.kind.relists {
-			m.api.direct(func(s *server) {
-				if m.chance(2) {
-					s.Compact()
-				}
-				s.CloseWatches()
-			})
+// check is called when k begins to be reconciled, or is dropped because its range isn't here.
+func (m *waitModel) check(k *waitKey, here bool) {
+	epoch := m.start(k, here)
+	if !here {
+		return
+	}
+	var missing []string
+	unseen := 0
+	for _, w := range k.writes {
+		for n, c := range m.caches {
+			if w.epoch != epoch || m.isStopped(c) || m.shows(c, w) {
+				continue
+			}
+			if leaves := w.deleted || c.selects && !w.labelled; leaves && !w.created && !w.seen[n] {
+				unseen++ // What a cache has yet to show may appear at any time.
+			} else {
+				missing = append(missing, fmt.Sprintf("cache %d lacks %+v", n, w))
+			}
 		}
-		if m.kind.restores && n == 6 {
-			m.restore()
-		}
-		if m.kind.stops && n == 6 {
-			m.caches[1].stopNow(m)
-		}
-		if m.kind.selects {
-			m.api.direct(func(s *server) { s.Bookmark() })
-		}
+	}
+	// What was shown once stays shown, and what was handed out by the bound isn't waited for any more.
+	k.writes = nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.unseen += unseen
+	if len(missing) > 0 {
+		m.stale = append(m.stale, fmt.Sprintf("%v: %s starts on caches without its writes: %q",
+			time.Now(), k.name, missing))
 	}
 }
 
-func (c *cached) stopNow(m *model) {
+// start notes that k begins to be reconciled, or is dropped, and returns the epoch.
+func (m *waitModel) start(k *waitKey, here bool) (epoch int) {
 	m.mu.Lock()
-	c.stopped = true
-	m.mu.Unlock()
-	c.stop()
+	defer m.mu.Unlock()
+	k.started = k.added
+	if here {
+		if k.running {
+			m.Errorf("%s runs twice", k.name)
+		}
+		k.running = true
+		m.runs++
+	}
+	if m.restored.IsZero() {
+		return before
+	}
+	return after
 }
 
-// restore replaces the server by one with older data and lower versions.
-func (m *model) restore() {
-	m.mu.Lock()
-	m.epoch++
-	m.mu.Unlock()
-	var lags []*lagging
+// shows reports whether a cache shows a write. A cache of ranges may have listed one of them later than its
+// version says.
+func (m *waitModel) shows(c *cached, w ownWrite) bool {
+	obj := c.get(w.name)
+	if w.deleted {
+		return obj == nil || obj.UID != w.uid
+	}
+	if c.selects && !w.labelled && obj == nil {
+		return true
+	}
+	version, _ := strconv.Atoi(w.version)
+	if c.part == nil || obj == nil && !c.selects && m.exists(w) {
+		return c.version() >= version
+	}
+	if obj == nil {
+		return true // It is deleted or not selected, so a list doesn't have it.
+	}
+	shown, _ := strconv.Atoi(obj.ResourceVersion)
+	return shown >= version
+}
+
+// exists reports whether the server has the object of a write.
+func (m *waitModel) exists(w ownWrite) (yes bool) {
+	m.api.direct(func(s *server) {
+		obj, found := s.Find(namespaceOf(w.name), w.name)
+		yes = found && obj.UID == w.uid
+	})
+	return yes
+}
+
+// write makes one write, as the key sees fit.
+func (m *waitModel) write(ctx context.Context, k *waitKey) error {
+	name := m.nameFor(k.name)
+	shown := m.caches[0].get(name)
+	switch {
+	case shown == nil:
+		uid, err := m.create(ctx, k, name)
+		if err != nil || uid == "" || !m.chance(4) {
+			return err
+		}
+		err = m.remove(ctx, k, ownWrite{name: name, deleted: true, uid: uid, created: true})
+		if err != nil || m.chance(2) {
+			return err
+		}
+		_, err = m.create(ctx, k, name)
+		return err
+	case m.chance(3):
+		return m.remove(ctx, k, ownWrite{name: name, deleted: true, uid: shown.UID})
+	}
+	obj := m.object(k.name, name)
+	url, _ := urlOf(name)
+	_, err := m.send(ctx, k, http.MethodPut, url, obj, ownWrite{name: name, labelled: isLabelled(obj)})
+	return err
+}
+
+func isLabelled(obj *corev1.ConfigMap) bool { return obj.Labels["a"] != "" }
+
+func (m *waitModel) create(ctx context.Context, k *waitKey, name string) (types.UID, error) {
+	obj := m.object(k.name, name)
+	_, url := urlOf(name)
+	return m.send(ctx, k, http.MethodPost, url, obj, ownWrite{name: name, labelled: isLabelled(obj)})
+}
+
+func (m *waitModel) remove(ctx context.Context, k *waitKey, w ownWrite) error {
+	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &w.uid}}
+	url, _ := urlOf(w.name)
+	_, err := m.send(ctx, k, http.MethodDelete, url, o, w)
+	return err
+}
+
+// send sends a request, and notes what was written if the answer says so.
+func (m *waitModel) send(
+	ctx context.Context, k *waitKey, method, url string, body any, w ownWrite,
+) (types.UID, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		m.Error(err)
+	}
+	if !m.mayWrite(k.name) {
+		return "", errMoved
+	}
+	epoch := m.epochNow()
+	req, err := http.NewRequestWithContext(ctx, method, "http://api"+url, bytes.NewReader(text))
+	if err != nil {
+		m.Error(err)
+	}
+	resp, err := m.client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err = io.ReadAll(resp.Body)
+	if err != nil {
+		return "", err
+	}
+	if resp.StatusCode >= 500 {
+		return "", errors.New("unavailable")
+	}
+	if resp.StatusCode >= 300 {
+		return "", nil
+	}
+	var written metav1.PartialObjectMetadata
+	if err := json.Unmarshal(text, &written); err != nil {
+		m.Error(err)
+	}
+	w.version, w.uid = written.ResourceVersion, cmp.Or(w.uid, written.UID)
+	if w.epoch = m.epochNow(); w.epoch != epoch {
+		w.epoch = unchecked
+	}
 	for _, c := range m.caches {
-		lags = append(lags, c.lag)
+		obj := c.get(w.name)
+		w.seen = append(w.seen, obj != nil && obj.UID == w.uid)
 	}
-	m.api.restore(func(*corev1.ConfigMap) bool { return !m.chance(4) }, lags...)
+	k.writes = append(k.writes, w)
+	return written.UID, nil
 }
 
-// restore replaces the server by one with lower versions and those objects for which kept returns true.
-func (a *api) restore(kept func(*corev1.ConfigMap) bool, lags ...*lagging) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	before := a.server
-	after := newServer()
-	for range 2000 { // UIDs are numbers. Those of both servers have to differ.
-		after.Create(configMap("none"))
-		after.Delete("shop", "none")
-	}
-	for _, obj := range before.Objects() {
-		if kept(obj) {
-			after.Create(obj)
-		}
-	}
-	after.Compact()
-	a.server = after
-	for _, l := range lags {
-		l.mu.Lock()
-		l.server = after
-		l.mu.Unlock()
-	}
-	before.CloseWatches()
-}
-
-// settled checks the end of a history, when nobody has written for long.
-func (m *model) settled() {
+// settled checks the end of a history.
+func (m *waitModel) settled() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.counts.mu.Lock()
 	defer m.counts.mu.Unlock()
-	if n := m.queue.Pending(); n != 0 {
-		m.Errorf("%d keys are pending at the end", n)
-	}
 	for _, k := range m.keys {
 		if k.started != k.added {
 			m.Errorf("%s was added %d times, and last started after %d", k.name, k.added, k.started)
 		}
 	}
-	if waits, removals, versions := m.tracker.Left(); waits+removals+versions > 0 && !m.kind.restores {
+	if waits, removals, versions := m.tracker.Left(); waits+removals+versions > 0 && !m.restores {
 		// An answer of the server before the restore may come after it.
 		m.Errorf("%d waits, %d removals and %d own versions are left", waits, removals, versions)
 	}
 	if len(m.stale) > m.counts.bound {
 		m.Errorf("%d by the bound, but %d stale starts: %q", m.counts.bound, len(m.stale), m.stale)
 	}
-	if m.counts.bound > 0 && !(m.kind.lags || m.kind.restores || m.kind.selects) {
+	if m.counts.bound > 0 && !(m.lags || m.restores || m.selects) {
 		m.Errorf("%d keys were handed out by the bound", m.counts.bound)
 	}
-	if m.counts.unknown > 0 && !m.kind.loses {
+	if m.counts.unknown > 0 && !m.loses {
 		m.Errorf("%d answers were lost", m.counts.unknown)
 	}
 	m.Logf("%d runs, %d waits, %d by the bound, %d lost, %d stale, %d unseen", m.runs, len(m.counts.waits),

@@ -180,6 +180,10 @@ type api struct {
 	// wrote, if not nil, is called after each write by HTTP, with its By header, the versions of the object
 	// afterwards and before, both objects, and whether the server has compared the version.
 	wrote func(by, version, base string, before, after *corev1.ConfigMap, checked bool)
+	// restored, if not nil, is called when the server was replaced. keepsLast refuses to delete the last object
+	// of a namespace.
+	restored  func()
+	keepsLast bool
 }
 
 // edit changes an answer, which is in JSON before the first edit.
@@ -264,12 +268,57 @@ func (a *api) serve(req *http.Request) *http.Response {
 	}
 	var options metav1.DeleteOptions
 	_ = json.Unmarshal(text, &options)
-	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != found.UID {
+	if p := options.Preconditions; p != nil && p.UID != nil && *p.UID != found.UID || a.isKept(namespace) {
 		return status(http.StatusConflict, failure)
 	}
 	wrote(a.server.Delete(namespace, steps[2]), found, nil, false)
 	success.Details = &metav1.StatusDetails{Name: steps[2], UID: found.UID}
 	return status(http.StatusOK, success)
+}
+
+// direct calls do with the server's lock.
+func (a *api) direct(do func(*server)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	do(a.server)
+}
+
+// restore replaces the server by one with lower versions and those objects for which kept returns true.
+func (a *api) restore(kept func(*corev1.ConfigMap) bool, lags ...*lagging) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before, after := a.server, newServer()
+	for range 2000 { // UIDs are numbers. Those of both servers have to differ.
+		after.Create(configMap("none"))
+		after.Delete("shop", "none")
+	}
+	for _, obj := range before.Objects() {
+		if kept(obj) {
+			after.Create(obj)
+		}
+	}
+	after.Compact()
+	a.server = after
+	if a.restored != nil {
+		a.restored()
+	}
+	for _, l := range lags {
+		l.mu.Lock()
+		l.server = after
+		l.mu.Unlock()
+	}
+	before.CloseWatches()
+}
+
+// isKept reports whether a namespace has one object, which is kept.
+func (a *api) isKept(namespace string) bool {
+	n := 0
+	for _, obj := range a.server.Objects() {
+		if obj.Namespace == namespace {
+			n++
+		}
+	}
+	return a.keepsLast && n == 1
 }
 
 func status(code int, s metav1.Status) *http.Response {
