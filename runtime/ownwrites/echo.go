@@ -5,7 +5,6 @@ import (
 	"mime"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -47,8 +46,9 @@ type change struct {
 
 // ownVersion is a version of an object that a key has written.
 type ownVersion struct {
-	of  *record
-	uid types.UID
+	of        *record
+	uid       types.UID
+	namespace string
 	// base is the version before it, if checked is set.
 	base, version string
 	checked       bool
@@ -57,8 +57,8 @@ type ownVersion struct {
 	resource schema.GroupResource
 	since    time.Duration
 	among    links[ownVersion]
-	// next is the next of the record, same the next of the object.
-	next, same *ownVersion
+	// next is the next of the record.
+	next *ownVersion
 }
 
 func (v *ownVersion) links() *links[ownVersion] { return &v.among }
@@ -176,7 +176,7 @@ func (t *Tracker) sent(r run, w *write) {
 		e.unanswered = 0
 	}
 	e.unanswered++
-	e.run, w.open = r, true
+	e.run, w.open, w.moves = r, true, t.moves
 }
 
 // answered notes that nothing more will be known of a write.
@@ -212,16 +212,22 @@ func (t *Tracker) noteOwn(r run, w *write) {
 	if !t.skips || version == "" || w.uid == "" || w.answer.kind == "Status" {
 		return
 	}
+	if w.moves != t.moves {
+		return // Its range may have left since it was sent, and others may have written there.
+	}
 	for _, in := range t.informers[w.GroupResource] {
+		if !in.cache.Selects(&metav1.ObjectMeta{Namespace: w.namespace, UID: w.uid}) {
+			return
+		}
 		in.watchVersion()
 	}
 	record := r.record()
 	e := record.withEchoes()
 	v := &ownVersion{
-		of: record, uid: w.uid, base: w.base, version: version, checked: w.checked && w.base != version,
-		resource: w.GroupResource, since: t.now(), next: e.own, same: t.versions[w.uid],
+		of: record, uid: w.uid, namespace: w.namespace, base: w.base, version: version,
+		checked: w.checked && w.base != version, resource: w.GroupResource, since: t.now(), next: e.own,
 	}
-	e.own, t.versions[w.uid] = v, v
+	e.own = v
 	t.counts[w.GroupResource]++
 	t.owned.Add(1)
 	t.own.push(v)
@@ -241,17 +247,6 @@ func (v *ownVersion) drop() {
 		at = &(*at).next
 	}
 	*at = v.next
-	first := t.versions[v.uid]
-	at = &first
-	for *at != v {
-		at = &(*at).same
-	}
-	*at = v.same
-	if first == nil {
-		delete(t.versions, v.uid)
-	} else {
-		t.versions[v.uid] = first
-	}
 	v.of.forgetIfEmpty()
 }
 
@@ -262,29 +257,14 @@ func (r *record) forgetOwn() {
 	}
 }
 
-// forgetOwn forgets the own versions of a resource. The caller holds mu.
-func (t *Tracker) forgetOwn(resource schema.GroupResource) {
+// forgetOwn forgets some own versions. The caller holds mu.
+func (t *Tracker) forgetOwn(which func(*ownVersion) bool) {
 	for v := t.own.first; v != nil; {
 		next := v.among.after
-		if v.resource == resource {
+		if which(v) {
 			v.drop()
 		}
 		v = next
-	}
-}
-
-// released forgets the own versions of an object that has left the cache, if it is of another part now. The
-// caller holds the tracker's lock.
-func (in *watched) released(key string, uid types.UID) {
-	namespace, name, _ := strings.Cut(key, "/")
-	if name == "" {
-		namespace, name = "", namespace
-	}
-	if in.cache.Selects(&metav1.ObjectMeta{Namespace: namespace, Name: name, UID: uid}) {
-		return
-	}
-	for v := in.tracker.versions[uid]; v != nil; v = in.tracker.versions[uid] {
-		v.drop()
 	}
 }
 

@@ -2,10 +2,7 @@ package ownwrites_test
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +15,6 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/ownwrites"
-	"github.com/kubewright/kubewright/runtime/shard"
-	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
 
 // echoRig is a rig with SkipEchoes, an informer that runs, and an object called one.
@@ -329,61 +324,6 @@ func TestEchoOfStatus(t *testing.T) {
 		mustSend(r.rig, "a", http.MethodDelete, path+"/one", metav1.DeleteOptions{})
 		if _, _, versions := r.tracker.Left(); versions != 0 {
 			t.Errorf("%d own versions", versions)
-		}
-	})
-}
-
-// TestEchoOfReleasedObjects checks that the own versions of an object end when it goes to another replica,
-// and not when it is deleted.
-func TestEchoOfReleasedObjects(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		s.Sharding(true, true)
-		i := newInformer(newLagging(s))
-		part, err := partial.Shard(i, shard.ByUID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := shard.Range{Last: math.MaxUint64}
-		if err := part.SetRanges(all); err != nil {
-			t.Fatal(err)
-		}
-		r := &echoRig{rig: newRigWith(t, ownwrites.Options{SkipEchoes: true}, s, i)}
-		start(t, i)
-		synctest.Wait()
-		var hashes []uint64
-		for n := range 10 {
-			name := fmt.Sprint("k", n)
-			mustSend(r.rig, "a", http.MethodPost, path, configMap(name))
-			hashes = append(hashes, shard.ByUID.Hash(r.object(name)))
-		}
-		synctest.Wait()
-		slices.Sort(hashes)
-		s.Delete("shop", "k0")
-		synctest.Wait()
-		if _, _, versions := r.tracker.Left(); versions != 10 {
-			t.Errorf("%d own versions after a deletion, want 10", versions)
-		}
-		if err := part.SetRanges(shard.Range{Last: hashes[5]}); err != nil {
-			t.Fatal(err)
-		}
-		bubble.Pass(time.Second)
-		left := 0
-		for n := range 10 {
-			if n == 0 {
-				continue
-			}
-			obj := r.object(fmt.Sprint("k", n))
-			kept := shard.ByUID.Hash(obj) <= hashes[5]
-			if got := r.skips("a", nil, obj); got != kept {
-				t.Errorf("%s is in the part: %t; skipped: %t", obj.Name, kept, got)
-			}
-			if kept {
-				left++
-			}
-		}
-		if left == 0 || left == 9 {
-			t.Errorf("%d are in the part", left)
 		}
 	})
 }

@@ -44,7 +44,15 @@ var mutations = map[string]planted.Bug{
 	"what was kept is forgotten": planted.In("(*echoes).decide",
 		"add = slices", "add = !BUG && slices"),
 	"own versions outlive a restore": planted.In("(*watched).void",
-		"in.tracker.forgetOwn(in.resource)", "if !BUG { in.tracker.forgetOwn(in.resource) }"),
+		"return v.resource == in.resource", "return !BUG && v.resource == in.resource"),
+	"own versions outlive a range": planted.In("(*watched).Released",
+		"return v.resource == in.resource", "return !BUG && v.resource == in.resource"),
+	"answers from before a move make echoes": planted.In("(*Tracker).noteOwn",
+		"w.moves != t.moves", "!BUG && w.moves != t.moves"),
+	"what is written elsewhere makes echoes": planted.In("(*Tracker).noteOwn",
+		"if !in.cache.Selects(", "if !BUG && !in.cache.Selects("),
+	"a range that arrives ends all waits": planted.In("(*watched).wentBack",
+		"back && !in.cache.Scope().Part", "back && (BUG || !in.cache.Scope().Part)"),
 }
 
 // TestPlantedBugsAreFound checks that the tests find each of mutations.
@@ -52,7 +60,8 @@ func TestPlantedBugsAreFound(t *testing.T) {
 	tests := planted.Build(t, "..", mutations)
 	const model = "TestModel|TestEchoModel"
 	const all = model + "|TestRules|TestRestore|TestEachEventReleasesItsKeys|TestComesBackBehindSelector" +
-		"|TestEchoRules|TestEchoBeforeAnswer|TestEchoAfterBound|TestEchoOfRestoredServer"
+		"|TestEchoRules|TestEchoBeforeAnswer|TestEchoAfterBound|TestEchoOfRestoredServer" +
+		"|TestEchoOfReleasedObjects|TestEchoOfMovedWrites|TestEchoOfOtherPart"
 	if out, err := tests.Run("", all); err != nil {
 		t.Fatalf("without a bug: %v\n%s", err, out)
 	}

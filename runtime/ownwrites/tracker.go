@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -66,11 +65,12 @@ type Tracker struct {
 	parked list[record, *record]
 	absent list[removal, *removal]
 	own    list[ownVersion, *ownVersion]
-	// versions are the own ones of each object, counts their number for each resource.
-	versions map[types.UID]*ownVersion
-	counts   map[schema.GroupResource]int
+	// counts are the numbers of own versions of each resource.
+	counts map[schema.GroupResource]int
 	// owned is the number of all own versions, for a look without the lock.
 	owned atomic.Int32
+	// moves is how often ranges have left the part of an informer.
+	moves int
 	// timer rings for the first of them, at the time alarm, which is 0 if it isn't set.
 	timer *time.Timer
 	alarm time.Duration
@@ -87,7 +87,6 @@ func New(o Options) *Tracker {
 		metrics:   o.Metrics,
 		start:     time.Now(),
 		informers: map[schema.GroupResource][]*watched{},
-		versions:  map[types.UID]*ownVersion{},
 		counts:    map[schema.GroupResource]int{},
 		logged:    map[string]bool{},
 	}

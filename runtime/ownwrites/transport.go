@@ -78,8 +78,9 @@ type write struct {
 	// empty.
 	base    string
 	checked bool
-	// open means that the run has counted the write as unanswered.
-	open bool
+	// open means that the run has counted the write as unanswered. moves are the tracker's when it was sent.
+	open  bool
+	moves int
 }
 
 // writeOf returns what a request writes. It returns false if that isn't recorded: a dry run, the deletion of

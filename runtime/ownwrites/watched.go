@@ -222,16 +222,11 @@ func (in *watched) wentBack(version string) bool {
 }
 
 // WantsRemovals is a method of [observe.Observer].
-func (in *watched) WantsRemovals() bool {
-	return in.removing.Load() > 0 || in.tracker.owned.Load() > 0 && in.cache.Scope().Part
-}
+func (in *watched) WantsRemovals() bool { return in.removing.Load() > 0 }
 
 // Removed is a method of [observe.Observer].
 func (in *watched) Removed(key string, uid types.UID) {
 	in.tracker.mu.Lock()
-	if in.tracker.versions[uid] != nil {
-		in.released(key, uid)
-	}
 	nothing := in.removals[key] == nil
 	in.tracker.mu.Unlock()
 	if nothing {
@@ -255,6 +250,16 @@ func (in *watched) removed(d *removal, ready *released) {
 	} else if d.holds {
 		d.letGo(ready)
 	}
+}
+
+// Released is a method of [observe.Observer].
+func (in *watched) Released(kept func(any) bool) {
+	in.tracker.mu.Lock()
+	defer in.tracker.mu.Unlock()
+	in.tracker.moves++
+	in.tracker.forgetOwn(func(v *ownVersion) bool {
+		return v.resource == in.resource && !kept(&metav1.ObjectMeta{Namespace: v.namespace, UID: v.uid})
+	})
 }
 
 // Replaced is a method of [observe.Observer].
@@ -315,7 +320,7 @@ func (in *watched) void(ready *released) {
 			d.end(ready)
 		}
 	}
-	in.tracker.forgetOwn(in.resource)
+	in.tracker.forgetOwn(func(v *ownVersion) bool { return v.resource == in.resource })
 }
 
 // locked calls do with the tracker's lock, and releases keys afterwards.

@@ -182,6 +182,7 @@ func (w *writer[K]) release(kept func(any) bool) {
 		}
 	})
 	w.names.ForgetStored(out)
+	w.informer.observers.each(func(o observe.Observer) { o.Released(kept) })
 }
 
 // applyFromStream applies an event of one of several streams, see [Sink]. An object and its successor of the

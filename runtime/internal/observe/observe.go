@@ -18,6 +18,9 @@ type Observer interface {
 	// Removed is called with the key and the UID of an object that has left the cache, or was replaced by
 	// another object of its name.
 	Removed(key string, uid types.UID)
+	// Released is called when ranges of objects have left the part that the informer caches: all objects for
+	// which kept returns false, also those that the cache has yet to show. Others may write them now.
+	Released(kept func(obj any) bool)
 	// Replaced is called after a list: any object may have left the cache.
 	Replaced()
 	// Voided is called when nothing is to be waited for of what was written before: the server's data was
