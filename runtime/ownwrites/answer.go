@@ -42,34 +42,47 @@ func (a *answer) set(f field, value string) {
 	}
 }
 
+// isIdentified reports whether it is known which version of which object was written.
+func (a *answer) isIdentified() bool {
+	return a.version != "" && a.uid != "" && a.name != "" && a.kind != "" && a.kind != "Status"
+}
+
 // scanner finds the metadata in a body that arrives in pieces.
 type scanner interface {
 	// write returns true once it needs no more.
 	write(p []byte, a *answer) (over bool)
 }
 
-// scannerFor returns the scanner for a content type, or nil: CBOR and other encodings can't be read.
-func scannerFor(header http.Header) scanner {
-	if header.Get("Content-Encoding") != "" {
-		return nil
-	}
-	switch mediaType, _, _ := mime.ParseMediaType(header.Get("Content-Type")); mediaType {
-	case runtime.ContentTypeJSON:
-		return new(jsonScan)
-	case runtime.ContentTypeProtobuf:
-		return new(protobufScan)
-	}
-	return nil
-}
-
-// body is the body of a response: it shows what its reader reads to a scanner, and calls answered once, when
-// the metadata was read, or with the error that ended the body before.
+// body is the body of a response: it shows what its reader reads to a scanner, and notes the write once the
+// metadata was read, or that the answer is lost if an error ended the body before.
 type body struct {
 	io.ReadCloser
-	scanner  scanner
-	began    bool
-	answer   answer
-	answered func(a *answer, err error)
+	tracker *Tracker
+	run     run
+	write   *write
+	scanner scanner
+	json    jsonScan // the scanner, unless the answer is in protobuf
+	began   bool
+	answer  answer
+}
+
+// scans sets the scanner for a content type. It returns false for CBOR and others, which can't be read.
+func (b *body) scans(header http.Header) bool {
+	if header.Get("Content-Encoding") != "" {
+		return false
+	}
+	mediaType := header.Get("Content-Type")
+	if mediaType != runtime.ContentTypeJSON {
+		mediaType, _, _ = mime.ParseMediaType(mediaType)
+	}
+	switch mediaType {
+	case runtime.ContentTypeJSON:
+		b.json.brief = b.write.brief
+		b.scanner = &b.json
+	case runtime.ContentTypeProtobuf:
+		b.scanner = new(protobufScan)
+	}
+	return b.scanner != nil
 }
 
 var errUnread = errors.New("the body was closed before it was read")
@@ -106,7 +119,13 @@ func (b *body) end(err error) {
 	if b.answer.version != "" && b.answer.kind != "Status" {
 		err = nil
 	}
-	b.answered(&b.answer, err)
+	if err != nil {
+		b.tracker.lost(b.run)
+	} else {
+		b.write.complete(&b.answer)
+		b.tracker.note(b.run, b.write)
+	}
+	b.tracker.answered(b.run, b.write)
 }
 
 // protobufScan keeps the beginning of a body in Kubernetes' protobuf encoding up to the end of the metadata,
@@ -271,15 +290,14 @@ func deleteOptions(req *http.Request) (o metav1.DeleteOptions) {
 	return o
 }
 
-// uidOf returns the UID of the object that a deletion has removed, "" if the answer doesn't say.
-func (a *answer) uidOf(o *metav1.DeleteOptions) types.UID {
+// uidOf returns the UID of the written object, "" if neither the answer says it nor the request has required
+// it.
+func (a *answer) uidOf(required types.UID) types.UID {
 	switch {
 	case a.kind != "Status":
 		return types.UID(a.uid)
 	case a.detailsUID != "":
 		return types.UID(a.detailsUID)
-	case o.Preconditions != nil && o.Preconditions.UID != nil:
-		return *o.Preconditions.UID
 	}
-	return ""
+	return required
 }

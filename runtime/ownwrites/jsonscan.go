@@ -24,6 +24,9 @@ const (
 // jsonScan finds an answer's metadata in JSON that arrives in pieces. It keeps only the values that it looks
 // for. The answer's kind decides whether that is all: a Status has more behind its metadata.
 type jsonScan struct {
+	// brief ends the scan of an object once that is identified, wherever its labels and the time of its deletion
+	// are.
+	brief             bool
 	depth             int
 	inString, escaped bool
 	// isObject says which of the open values at the depths 1 and 2 are objects. expectsKey means that the next
@@ -35,6 +38,8 @@ type jsonScan struct {
 	// text is the key or value that is being kept, without quotes; labels are kept whole.
 	keeps, keepsLabels bool
 	text               []byte
+	// first is the memory that text has at first.
+	first [64]byte
 }
 
 // write reads on. It returns true once it has read all that matters.
@@ -43,6 +48,7 @@ func (s *jsonScan) write(p []byte, a *answer) (over bool) {
 		n, keeps := 0, s.keepsLabels
 		if s.inString {
 			n = s.inside(p, a)
+			over = s.brief && !s.inString && a.isIdentified()
 		} else if n = s.between(p); n < len(p) {
 			over = s.token(p[n], a)
 			n++
@@ -117,7 +123,7 @@ func (s *jsonScan) token(c byte, a *answer) (over bool) {
 		s.isKey = s.depth >= 1 && s.depth <= 2 && s.isObject[s.depth] && s.expectsKey
 		s.keeps = s.isKey && (s.depth == 1 || s.inKnown()) || !s.isKey && s.wantsValue()
 		if s.keeps {
-			s.text = s.text[:0]
+			s.begin()
 		}
 	case '{', '[':
 		s.depth++
@@ -125,7 +131,8 @@ func (s *jsonScan) token(c byte, a *answer) (over bool) {
 			s.isObject[s.depth], s.expectsKey, s.at[s.depth] = c == '{', c == '{', other
 		}
 		if s.depth == 3 && s.at[1] == metadataField && s.at[2] == labelsField {
-			s.keepsLabels, s.text = true, append(s.text[:0], c)
+			s.begin()
+			s.keepsLabels, s.text = true, append(s.text, c)
 		}
 	case '}', ']':
 		s.depth--
@@ -140,6 +147,14 @@ func (s *jsonScan) token(c byte, a *answer) (over bool) {
 		s.expectsKey = false
 	}
 	return false
+}
+
+// begin begins to keep a text.
+func (s *jsonScan) begin() {
+	if s.text == nil {
+		s.text = s.first[:]
+	}
+	s.text = s.text[:0]
 }
 
 // inKnown reports whether the keys at depth 2 matter.

@@ -38,18 +38,29 @@ func TestScanIsDecoding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var found answer
-		s := new(jsonScan)
-		over := false
-		for rest := encoded; len(rest) > 0 && !over; {
-			n := min(1+r.IntN(80), len(rest))
-			over = s.write(rest[:n], &found)
-			rest = rest[n:]
-		}
-		if !over || found.kind != "Pod" || found.name != meta.Name || found.namespace != meta.Namespace ||
+		found, brief := scanned(t, encoded, false, r), scanned(t, encoded, true, r)
+		if found.kind != "Pod" || found.name != meta.Name || found.namespace != meta.Namespace ||
 			found.uid != string(meta.UID) || found.version != meta.ResourceVersion ||
 			!maps.Equal(found.labels, meta.Labels) {
 			t.Fatalf("found %+v in %s", found, encoded)
 		}
+		if brief.kind != "Pod" || brief.name != meta.Name || brief.uid != found.uid ||
+			brief.version != found.version {
+			t.Fatalf("found %+v in %s", brief, encoded)
+		}
 	}
+}
+
+// scanned returns what is found in a text that arrives in random pieces.
+func scanned(t *testing.T, text []byte, brief bool, r *rand.Rand) (found answer) {
+	s := &jsonScan{brief: brief}
+	for rest := text; len(rest) > 0; {
+		n := min(1+r.IntN(80), len(rest))
+		if s.write(rest[:n], &found) {
+			return found
+		}
+		rest = rest[n:]
+	}
+	t.Fatalf("the scan isn't over at the end of %s", text)
+	return found
 }

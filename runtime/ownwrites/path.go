@@ -1,7 +1,6 @@
 package ownwrites
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ type target struct {
 // what looks like a version goes first.
 func targetOf(path string) (found target, ok bool) {
 	steps := strings.Split(strings.Trim(path, "/"), "/")
-	for _, isVersion := range []func(string) bool{version.MatchString, func(v string) bool { return v != "" }} {
+	for _, looksRight := range []func(string) bool{isVersion, func(v string) bool { return v != "" }} {
 		for i, step := range slices.Backward(steps) {
 			rest := steps[i+1:]
 			group := ""
@@ -38,7 +37,7 @@ func targetOf(path string) (found target, ok bool) {
 			default:
 				continue
 			}
-			if len(rest) > 1 && isVersion(rest[0]) {
+			if len(rest) > 1 && looksRight(rest[0]) {
 				return targetIn(group, rest[1:])
 			}
 		}
@@ -46,7 +45,18 @@ func targetOf(path string) (found target, ok bool) {
 	return target{}, false
 }
 
-var version = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
+// isVersion reports whether a step looks like v1, v1beta1 or v1alpha1.
+func isVersion(step string) bool {
+	number, ok := strings.CutPrefix(step, "v")
+	for _, stability := range []string{"alpha", "beta"} {
+		if major, minor, found := strings.Cut(number, stability); found {
+			return ok && isNumber(major) && isNumber(minor)
+		}
+	}
+	return ok && isNumber(number)
+}
+
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // targetIn returns the target of a path below a group's version.
 func targetIn(group string, steps []string) (found target, ok bool) {

@@ -167,11 +167,15 @@ func (t *Tracker) resolveListed(in *watched) {
 	}
 }
 
-func (t *Tracker) hasInformers(resource schema.GroupResource) bool {
+// watches reports whether there are informers of a resource, and whether one of them selects by labels.
+func (t *Tracker) watches(resource schema.GroupResource) (any, byLabels bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.resolve()
-	return len(t.informers[resource]) > 0
+	informers := t.informers[resource]
+	return len(informers) > 0, slices.ContainsFunc(informers, func(in *watched) bool {
+		return in.cache.Scope().Labels != ""
+	})
 }
 
 // now returns the time since the tracker was made.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
@@ -70,9 +69,11 @@ type write struct {
 	target
 	method  string
 	deletes bool
-	// options are those of a deletion.
-	options metav1.DeleteOptions
-	answer  *answer
+	// brief means that the answer's labels don't matter.
+	brief bool
+	// required is the UID that a deletion requires of the object.
+	required types.UID
+	answer   *answer
 	uid     types.UID
 	// base is the version that the server compared before it wrote, if checked is set. That of a creation is
 	// empty.
@@ -87,19 +88,30 @@ type write struct {
 // a collection, and requests to paths that aren't of resources.
 func (t *Tracker) writeOf(req *http.Request) (w *write, records bool) {
 	at, ok := targetOf(req.URL.Path)
-	if !ok || isConnection(at.subresource) || !t.hasInformers(at.GroupResource) {
+	if !ok || isConnection(at.subresource) {
+		return nil, false
+	}
+	watched, byLabels := t.watches(at.GroupResource)
+	if !watched {
 		return nil, false
 	}
 	if req.URL.RawQuery != "" && len(req.URL.Query()["dryRun"]) > 0 {
 		return nil, false
 	}
 	w = &write{target: at, method: req.Method, deletes: req.Method == http.MethodDelete && at.subresource == ""}
+	w.brief = !w.deletes && !byLabels
 	if w.deletes {
-		w.options = deleteOptions(req)
+		o := deleteOptions(req)
+		if w.name == "" || len(o.DryRun) > 0 {
+			return nil, false
+		}
+		if p := o.Preconditions; p != nil && p.UID != nil {
+			w.required = *p.UID
+		}
 	} else if t.skips {
 		w.base, w.checked = baseOf(req, &w.target)
 	}
-	return w, !w.deletes || w.name != "" && len(w.options.DryRun) == 0
+	return w, true
 }
 
 // isConnection reports whether requests to a subresource open a connection, or are passed on.
@@ -113,23 +125,15 @@ func (t *Tracker) await(run run, w *write, resp *http.Response) bool {
 	if resp.Body == nil || resp.Body == http.NoBody {
 		return false // The answer has no version.
 	}
-	s := scannerFor(resp.Header)
-	if s == nil {
+	b := &body{ReadCloser: resp.Body, tracker: t, run: run, write: w}
+	if !b.scans(resp.Header) {
 		if w.subresource == "" {
 			t.logOnce("unreadable", "Own writes whose answers can't be read are not waited for",
 				"contentType", resp.Header.Get("Content-Type"), "resource", w.GroupResource.String())
 		}
 		return false
 	}
-	resp.Body = &body{ReadCloser: resp.Body, scanner: s, answered: func(a *answer, err error) {
-		defer t.answered(run, w)
-		if err != nil {
-			t.lost(run)
-			return
-		}
-		w.complete(a)
-		t.note(run, w)
-	}}
+	resp.Body = b
 	return true
 }
 
@@ -140,5 +144,5 @@ func (w *write) complete(a *answer) {
 		w.name = cmp.Or(w.name, a.name)
 		w.namespace = cmp.Or(w.namespace, a.namespace)
 	}
-	w.uid = a.uidOf(&w.options)
+	w.uid = a.uidOf(w.required)
 }

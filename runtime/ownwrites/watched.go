@@ -58,10 +58,11 @@ func shows(at, version string) bool {
 // for if that deserves a line in the log. The caller holds the tracker's lock.
 func (in *watched) note(r run, w *write, ready *released) (ignored string) {
 	version, removes := w.answer.version, w.removes()
-	if version == "" && !removes || !in.mayHold(w) {
+	scope := in.cache.Scope()
+	if version == "" && !removes || !in.mayHold(w, scope) {
 		return ""
 	}
-	leaves := !removes && in.leavesOut(w)
+	leaves := !removes && in.leavesOut(w, scope.Labels)
 	if version != "" {
 		if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
 			return "its versions can't be compared"
@@ -145,20 +146,21 @@ func (in *watched) dropRemoval(d *removal) {
 }
 
 // mayHold reports whether the cache may hold, or have held, the object of a write.
-func (in *watched) mayHold(w *write) bool {
-	scope := in.cache.Scope()
+func (in *watched) mayHold(w *write, scope observe.Scope) bool {
 	if scope.Namespace != "" && scope.Namespace != w.namespace {
 		return false
+	}
+	if !scope.Part && scope.Fields == "" {
+		return true
 	}
 	object := &metav1.ObjectMeta{Namespace: w.namespace, Name: w.name, UID: w.uid}
 	return in.cache.Selects(object) && fieldsMatch(scope.Fields, object)
 }
 
-// leavesOut reports whether the informer's label selector leaves out the written object. The cache then gets
-// an event only if the object matched before, and doesn't have the object afterwards.
-func (in *watched) leavesOut(w *write) bool {
-	text := in.cache.Scope().Labels
-	if text == "" || w.answer.kind == "Status" || w.uid == "" {
+// leavesOut reports whether text, the informer's label selector, leaves out the written object. The cache
+// then gets an event only if the object matched before, and doesn't have the object afterwards.
+func (in *watched) leavesOut(w *write, text string) bool {
+	if text == "" || w.brief || w.answer.kind == "Status" || w.uid == "" {
 		return false
 	}
 	if text != in.text {
