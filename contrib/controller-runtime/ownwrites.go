@@ -29,8 +29,9 @@ import (
 //	err = ctrl.NewControllerManagedBy(mgr).For(&appsv1.Deployment{}).WithOptions(o).Complete(r)
 //
 // Write with the contexts that Reconcile gets, or contexts made from them. The controller needs both results:
-// without the reconciler no write is recorded. Each controller needs a call of its own. A sharded one is made
-// of the results, not the other way round: Complete or Options of kwsharding.Shards takes them.
+// without the reconciler no write is recorded, which is logged. Each controller needs a call of its own. A
+// sharded one is made of the results, not the other way round: Complete or Options of kwsharding.Shards takes
+// them.
 //
 // The queue is [NewQueue]'s by default, whatever UsePriorityQueue says. A NewQueue of o is called once by
 // OwnWrites, with an empty name, to see what it makes. OwnWrites returns an error if that isn't a queue of
@@ -68,18 +69,19 @@ func OwnWrites[T comparable](
 		if err != nil {
 			panic(err) // The function has made another kind of queue than before.
 		}
-		if !w.queue.CompareAndSwap(nil, q) {
+		if !w.queue.CompareAndSwap(nil, q.Queue) {
 			panic("kwctrl: two controllers have the options of one call of OwnWrites: call it for each")
 		}
+		q.processed = func() { w.processed(name) }
 		return made
 	}
 	return w, o, nil
 }
 
-// tracked makes the requests of a new queue wait for own writes. It returns the queue inside.
+// tracked makes the requests of a new queue wait for own writes.
 func tracked[T comparable](
 	t *ownwrites.Tracker, q workqueue.TypedRateLimitingInterface[T],
-) (*queue.Queue[T], error) {
+) (*priorityQueue[T], error) {
 	ours, ok := q.(*priorityQueue[T])
 	switch {
 	case !ok:
@@ -90,18 +92,21 @@ func tracked[T comparable](
 		return nil, errors.New("kwctrl: OwnWrites needs a queue without a Config.Gate")
 	}
 	ours.Queue = ownwrites.NewQueue(t, ours.config)
-	return ours.Queue, nil
+	return ours, nil
 }
 
 // ownWriting runs reconciles in the contexts of their requests.
 type ownWriting[T comparable] struct {
 	inner reconcile.TypedReconciler[T]
 	queue atomic.Pointer[queue.Queue[T]]
-	// forgotten logs that no controller has made the queue.
+	// runs is set once Reconcile was called.
+	runs atomic.Bool
+	// forgotten logs that the controller lacks the queue or this reconciler.
 	forgotten sync.Once
 }
 
 func (w *ownWriting[T]) Reconcile(ctx context.Context, request T) (reconcile.Result, error) {
+	w.runs.Store(true)
 	if q := w.queue.Load(); q != nil {
 		ctx = q.Context(ctx, request)
 	} else {
@@ -111,6 +116,16 @@ func (w *ownWriting[T]) Reconcile(ctx context.Context, request T) (reconcile.Res
 		})
 	}
 	return w.inner.Reconcile(ctx, request)
+}
+
+// processed is called when the controller of a name has processed a request.
+func (w *ownWriting[T]) processed(name string) {
+	if !w.runs.Load() {
+		w.forgotten.Do(func() {
+			log.Log.Info("Own writes are not waited for: the controller lacks the reconciler that "+
+				"kwctrl.OwnWrites has returned", "controller", name)
+		})
+	}
 }
 
 // oneServer is the server of Caches whose options belong to one server.

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -30,7 +29,6 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -459,32 +457,5 @@ func TestOwnWritesKeepsQueueOptions(t *testing.T) {
 	}
 	if got := m.labels["workqueue_parked"]; got != "controller name " {
 		t.Errorf("workqueue_parked has the labels %q", got)
-	}
-}
-
-// TestOwnWritesWithoutOptions checks that a reconciler whose controller lacks the options says so once.
-func TestOwnWritesWithoutOptions(t *testing.T) {
-	lines := 0
-	logger := funcr.New(func(_, args string) {
-		if strings.Contains(args, "options that kwctrl.OwnWrites has returned") {
-			lines++
-		}
-	}, funcr.Options{})
-	ctx := log.IntoContext(t.Context(), logger)
-	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: ownwrites.New(ownwrites.Options{})})
-	inner := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
-		return reconcile.Result{}, nil
-	})
-	r, _, err := kwctrl.OwnWrites(caches, inner, controller.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if _, err := r.Reconcile(ctx, reconcile.Request{}); err != nil {
-			t.Error(err)
-		}
-	}
-	if lines != 1 {
-		t.Errorf("%d lines, want 1", lines)
 	}
 }

@@ -79,6 +79,8 @@ type priorityQueue[T comparable] struct {
 	config queue.Config[T]
 	// down is set before Queue is shut down, because that goes on to hand out ready items.
 	down atomic.Bool
+	// processed, if not nil, is called when the processing of an item has ended.
+	processed func()
 }
 
 func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
@@ -108,7 +110,7 @@ func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown boo
 			return item, priority, shutdown
 		}
 		if !shutdown {
-			q.Done(item)
+			q.Drop(item)
 		}
 	}
 	var none T
@@ -119,6 +121,16 @@ func (q *priorityQueue[T]) Get() (item T, shutdown bool) {
 	item, _, shutdown = q.GetWithPriority()
 	return item, shutdown
 }
+
+func (q *priorityQueue[T]) Done(item T) {
+	if q.processed != nil {
+		q.processed()
+	}
+	q.Queue.Done(item)
+}
+
+// Drop is Done for an item that isn't processed, as in a queue of a sharded controller.
+func (q *priorityQueue[T]) Drop(item T) { q.Queue.Done(item) }
 
 // Len counts items in process that were added again, too, as controller-runtime's queue does.
 func (q *priorityQueue[T]) Len() int { return q.Pending() }

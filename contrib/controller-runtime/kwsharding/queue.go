@@ -53,7 +53,11 @@ func (q *ownedPriorityQueue[T]) GetWithPriority() (item T, priority int, shutdow
 			return item, priority, shutdown
 		}
 		q.Forget(item)
-		q.Done(item)
+		if inner, ok := q.inner.(interface{ Drop(T) }); ok {
+			inner.Drop(item)
+		} else {
+			q.Done(item)
+		}
 	}
 }
 
