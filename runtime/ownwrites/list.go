@@ -10,14 +10,11 @@ type linked[E any] interface {
 }
 
 // links are those of an element to its neighbours.
-type links[E any] struct {
-	before, after *E
-	in            bool
-}
+type links[E any] struct{ before, after *E }
 
 func (l *list[E, P]) push(e *E) {
 	at := P(e).links()
-	at.before, at.after, at.in = l.last, nil, true
+	at.before, at.after = l.last, nil
 	if l.last == nil {
 		l.first = e
 	} else {
@@ -29,7 +26,7 @@ func (l *list[E, P]) push(e *E) {
 // remove does nothing if e isn't in the list.
 func (l *list[E, P]) remove(e *E) {
 	at := P(e).links()
-	if !at.in {
+	if at.before == nil && l.first != e {
 		return
 	}
 	if at.before == nil {
