@@ -23,8 +23,12 @@ type check struct {
 	run          func(*copied, check) (result, error)
 }
 
-// bothMinors is the name of the check that compares this repository's minor with another one.
-const bothMinors = "one tree of generated code, both minors"
+// Checks that are only for another minor than this repository's: bothMinors compares the two, for ownStore
+// the files of the minor add a row to a table.
+const (
+	bothMinors = "one tree of generated code, both minors"
+	ownStore   = "own writes beside that client-go's store of written versions"
+)
 
 // result counts what passed, of all, and describes each failure. table has what tests log about measurements.
 type result struct {
@@ -50,6 +54,8 @@ var checks = []check{
 	{"clients and informers beside that API server", "test/e2e", []string{"./..."}, test},
 	{"managedFields that the API server leaves out", "test/e2e",
 		[]string{"./wirebench", "-serverdrop.objects=2000", "-serverdrop.rounds=3"}, test},
+	{ownStore, "test/ctrlsuites",
+		[]string{"./ownwrites", "-run=^TestTable$", "-short=false", "-ownwrites.table"}, test},
 	{"informers beside faults", "test/lab", []string{"./..."}, test},
 	{"client-go's generated code, by API and behaviour", "test/parity",
 		[]string{"-steps", "generate,build,apidiff,probe", "client-go"}, parity},

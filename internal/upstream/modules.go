@@ -15,6 +15,7 @@ var modules = []struct{ folder, packages string }{
 	{"envtest", "./..."},
 	{"examples/tour", "./..."},
 	{"generators/crdtest", "./..."},
+	{"test/ctrlsuites", "./ownwrites"},
 	{"test/dropin", "./facades"},
 	{"test/e2e", "./..."},
 	{"test/lab", "./..."},
