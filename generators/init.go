@@ -226,6 +226,8 @@ func begunTypes(defs []*crd.Definition) *crd.Types {
 		t.Doc = append(t.Doc, `+kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, or the `+
 			`URL of the approval"`)
 	}
+	t.Doc = append([]string{t.Kind + " is a kind of " + t.Group + "/" + t.Name + ".", ""}, t.Doc...)
+	t.ListDoc = []string{t.Kind + "List is a list of " + t.Plural + ".", ""}
 	spec, status := t.Kind+"Spec", t.Kind+"Status"
 	t.Fields = []crd.Field{
 		{Name: "Spec", Type: spec, Tag: "`json:\"spec\"`"},

@@ -146,12 +146,7 @@ func (b *builder) kind() {
 	rank := map[string]int{"Spec": -1, "Status": 1}
 	slices.SortStableFunc(b.Fields, func(x, y Field) int { return rank[x.Name] - rank[y.Name] })
 	hasStatus := slices.ContainsFunc(b.Fields, func(f Field) bool { return f.Name == "Status" })
-	doc := comment(root.Description)
-	if len(doc) == 0 {
-		doc = []string{b.Kind + " is a kind of " + b.Group + "/" + b.Name + "."}
-	}
-	b.Doc = append(append(doc, ""), kindMarkers(b.Definition, b.Version, model.Resource(b.Kind), hasStatus)...)
-	b.ListDoc = []string{b.Kind + "List is a list of " + b.Plural + ".", "", objectMarker}
+	b.Doc = typeDoc(root.Description, kindMarkers(b.Definition, b.Version, model.Resource(b.Kind), hasStatus))
 }
 
 // field returns the field of that name for a property of an object whose type has the name owner and which is
@@ -160,6 +155,7 @@ func (b *builder) field(object *Schema, p Property, owner, path, name string) Fi
 	path = strings.TrimPrefix(path+"."+p.Name, ".")
 	typ := b.typeOf(p.Schema, p.Name, owner+name, path)
 	required := object.required(p.Name)
+	doc := append(comment(p.Description), p.markers(required, typ)...)
 	if (!required || p.Nullable) && !nilable(typ) {
 		typ = "*" + typ
 	}
@@ -169,10 +165,7 @@ func (b *builder) field(object *Schema, p Property, owner, path, name string) Fi
 	} else if tag == "-" {
 		tag += ","
 	}
-	return Field{
-		Doc:  append(comment(p.Description), p.markers(required)...),
-		Name: name, Type: typ, Tag: "`json:" + strconv.Quote(tag) + "`",
-	}
+	return Field{Doc: doc, Name: name, Type: typ, Tag: "`json:" + strconv.Quote(tag) + "`"}
 }
 
 // nilable reports whether the zero value of a type is nil, which is no value of the schema.
@@ -247,7 +240,11 @@ func (b *builder) object(s *Schema, property, name, path string) string {
 	name = b.names.add(name)
 	b.names.markTaken(configName(name))
 	b.Decls = append(b.Decls, Decl{}) // before those of its fields
-	decl := Decl{Name: name, Doc: typeDoc(b.about(s, name, path), s)}
+	markers := s.validation("+kubebuilder:validation:", structType)
+	if s.MapType == "atomic" {
+		markers = append([]string{"+structType=atomic"}, markers...)
+	}
+	decl := Decl{Name: name, Doc: typeDoc(ownDescription(s, path), markers)}
 	fields := fieldNames{newNameSet(copyMethods...)}.addAll(s.Properties)
 	for _, p := range s.Properties {
 		decl.Fields = append(decl.Fields, b.field(s, p, name, path, fields[p.Name]))
@@ -256,31 +253,28 @@ func (b *builder) object(s *Schema, property, name, path string) string {
 	return name
 }
 
-// about returns the comment of a type. The description of a property is in the comment of its field. The
-// items of a list and the values of a map have no field, so their description is added here.
-func (b *builder) about(s *Schema, name, path string) []string {
-	doc := []string{name + " is the type of " + path + " in " + b.Kind + "."}
-	if s.Type == "object" && len(s.Properties) == 0 {
-		doc = append(doc, "Its schema has no properties.")
+// ownDescription returns the description of a type. That of a property is in the comment of its field; the
+// items of a list and the values of a map have no field.
+func ownDescription(s *Schema, path string) string {
+	if strings.HasSuffix(path, "[]") || strings.HasSuffix(path, "{}") {
+		return s.Description
 	}
-	description := comment(s.Description)
-	if len(description) > 0 && (strings.HasSuffix(path, "[]") || strings.HasSuffix(path, "{}")) {
-		doc = append(append(doc, ""), description...)
-	}
-	return doc
+	return ""
 }
 
-// typeDoc adds the markers of a type to its comment.
-func typeDoc(doc []string, s *Schema) []string {
-	if s.MapType == "atomic" {
-		doc = append(doc, "", "+structType=atomic")
+// typeDoc returns the comment of a type.
+func typeDoc(description string, markers []string) []string {
+	doc := comment(description)
+	if len(doc) > 0 && len(markers) > 0 {
+		doc = append(doc, "")
 	}
-	return doc
+	return append(doc, markers...)
 }
 
 func (b *builder) enum(s *Schema, name, path string) string {
 	name = b.names.add(name)
-	decl := Decl{Name: name, Doc: b.about(s, name, path)}
+	decl := Decl{Name: name,
+		Doc: typeDoc(ownDescription(s, path), s.validation("+kubebuilder:validation:", "string"))}
 	seen := map[string]bool{}
 	for i, v := range s.Enum {
 		value, ok := v.(string)
@@ -300,7 +294,6 @@ func (b *builder) enum(s *Schema, name, path string) string {
 	if len(decl.Consts) == 0 {
 		return "string"
 	}
-	decl.Doc = append(decl.Doc, "", "+kubebuilder:validation:Enum="+enumMarker(s.Enum))
 	b.Decls = append(b.Decls, decl)
 	return name
 }

@@ -3,7 +3,9 @@ package crd
 import (
 	"encoding/json"
 	"fmt"
+	"go/token"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -15,9 +17,9 @@ var limitMarkers = map[string]string{"minimum": "Minimum", "exclusiveMinimum": "
 	"maxItems": "MaxItems", "uniqueItems": "UniqueItems", "minProperties": "MinProperties",
 	"maxProperties": "MaxProperties"}
 
-// markers are the markers of a field: those of its schema, and those of its items. The values of a map have
-// none, as there is no marker for them.
-func (s *Schema) markers(required bool) []string {
+// markers are the markers of a field of that type: those of its schema, and those of its items. The values of
+// a map have none, as there is no marker for them.
+func (s *Schema) markers(required bool, typ string) []string {
 	markers := []string{"+optional"}
 	if required {
 		markers = []string{"+required"}
@@ -39,33 +41,58 @@ func (s *Schema) markers(required bool) []string {
 	if s.MapType != "" && (s.Values != nil || s.AnyValues) { // that of a struct is its type's
 		markers = append(markers, "+mapType="+s.MapType)
 	}
+	if s.Type == "" && !s.IntOrString { // any value, not just an object
+		markers = append(markers, "+kubebuilder:validation:Schemaless")
+	}
 	if s.PreserveUnknown {
 		markers = append(markers, "+kubebuilder:pruning:PreserveUnknownFields")
 	}
 	if s.Embedded {
 		markers = append(markers, "+kubebuilder:validation:EmbeddedResource")
 	}
-	markers = append(markers, s.validation("+kubebuilder:validation:")...)
-	if s.Items != nil {
-		markers = append(markers, s.Items.validation("+kubebuilder:validation:items:")...)
+	markers = append(markers, s.validation("+kubebuilder:validation:", typ)...)
+	if items, ok := strings.CutPrefix(typ, "[]"); ok && s.Items != nil {
+		markers = append(markers, s.Items.validation("+kubebuilder:validation:items:", items)...)
 	}
 	return markers
 }
 
-// validation are the markers of a schema that limit its values.
-func (s *Schema) validation(prefix string) []string {
+// structType stands for the type of a struct's declaration.
+const structType = "struct"
+
+// impliedFormats are the formats that follow from a type. Types of Kubernetes have their own.
+var impliedFormats = map[string]string{"int32": "int32", "int64": "int64", "[]byte": "byte"}
+
+// validation are the markers of a schema that limit its values, which have that type.
+func (s *Schema) validation(prefix, typ string) []string {
+	typ = strings.TrimPrefix(typ, "*")
+	predeclared := slices.Contains([]string{"string", "bool", "int32", "int64", "float64", structType}, typ)
+	if token.IsIdentifier(typ) && !predeclared {
+		return nil // a declared type has them in its own comment
+	}
 	var markers []string
-	if len(s.Enum) > 0 && s.Type != "string" { // that of strings is their type's
+	if len(s.Enum) > 0 {
 		markers = append(markers, prefix+"Enum="+enumMarker(s.Enum))
 	}
-	switch s.Format {
-	case "", "int32", "int64", "float", "double", "date-time", "byte": // these follow from the type
-	default:
-		if plainValue.MatchString(s.Format) { // servers ignore those that they don't know
+	var limits []Limit
+	switch {
+	case predeclared || nilable(typ):
+		limits = s.Limits
+		// Servers ignore formats that they don't know.
+		if s.Format != impliedFormats[typ] && plainValue.MatchString(s.Format) {
 			markers = append(markers, prefix+"Format="+s.Format)
 		}
+	case typ == goType(intstrType): // other types of Kubernetes have their own formats and limits
+		for _, limit := range s.Limits {
+			if limitTypes[limit.Keyword][0] == "string" {
+				limits = append(limits, limit)
+			}
+		}
+		if len(limits) > 0 { // which allows them
+			markers = append(markers, prefix+"XIntOrString")
+		}
 	}
-	for _, limit := range s.Limits {
+	for _, limit := range limits {
 		text := limit.Value
 		if limit.Keyword == "pattern" {
 			text = markerString(text)
@@ -172,9 +199,9 @@ func kindMarkers(d *Definition, v *Version, resource string, hasStatus bool) []s
 	for _, path := range v.Selectable {
 		markers = append(markers, "+kubebuilder:selectablefield:JSONPath="+markerString(jsonOf(path)))
 	}
-	markers = append(markers, v.Schema.validation("+kubebuilder:validation:")...)
-	return append(markers, objectMarker)
+	if v.Schema.PreserveUnknown {
+		markers = append(markers, "+kubebuilder:pruning:PreserveUnknownFields")
+	}
+	markers = append(markers, v.Schema.validation("+kubebuilder:validation:", structType)...)
+	return append(markers, "+k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object")
 }
-
-// objectMarker makes a type a runtime.Object.
-const objectMarker = "+k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object"
