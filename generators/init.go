@@ -222,10 +222,6 @@ func flagProblems(problems Problems) error {
 func begunTypes(defs []*crd.Definition) *crd.Types {
 	all, _ := crd.Options{}.Types(defs) // without a problem, as the definition has none
 	t := all[0]
-	if crd.IsProtected(t.Group) {
-		t.Doc = append(t.Doc, `+kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, or the `+
-			`URL of the approval"`)
-	}
 	t.Doc = append([]string{t.Kind + " is a kind of " + t.Group + "/" + t.Name + ".", ""}, t.Doc...)
 	t.ListDoc = []string{t.Kind + "List is a list of " + t.Plural + ".", ""}
 	spec, status := t.Kind+"Spec", t.Kind+"Status"

@@ -12,7 +12,7 @@ import (
 // emptyDefinition is a definition of a kind, in YAML. Nothing writes it: what is wrong with it is wrong with
 // the flags of init, and its names are those of the types.
 const emptyDefinition = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition,
-metadata: {name: %[1]q, annotations: {api-approved.kubernetes.io: unapproved}},
+metadata: {name: %[1]q, annotations: {api-approved.kubernetes.io: "unapproved, or the URL of the approval"}},
 spec: {group: %[2]q, scope: %[3]s, names: {kind: %[4]q, plural: %[5]q, singular: %[6]q},
 versions: [{name: %[7]q, served: true, storage: true, subresources: {status: {}},
 schema: {openAPIV3Schema: {type: object}}}]}}`

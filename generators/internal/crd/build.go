@@ -181,7 +181,7 @@ func (b *builder) typeOf(s *Schema, property, name, path string) string {
 		}
 	}
 	switch {
-	case s.IntOrString && s.Type == "":
+	case s.IntOrString: // whatever the type, for servers
 		return goType(intstrType)
 	case s.Embedded:
 		return b.raw(path, RawObject)
@@ -262,13 +262,17 @@ func ownDescription(s *Schema, path string) string {
 	return ""
 }
 
-// typeDoc returns the comment of a type.
+// typeDoc returns the comment of a type. In those, but not in comments of fields, gofmt makes typographic
+// quotes of two single ones or two backquotes. In a marker these are in a string.
 func typeDoc(description string, markers []string) []string {
 	doc := comment(description)
 	if len(doc) > 0 && len(markers) > 0 {
 		doc = append(doc, "")
 	}
-	return append(doc, markers...)
+	for _, m := range markers {
+		doc = append(doc, strings.NewReplacer("''", `'\x27`, "``", "`\\x60").Replace(m))
+	}
+	return doc
 }
 
 func (b *builder) enum(s *Schema, name, path string) string {

@@ -23,6 +23,8 @@ type Definition struct {
 	Plural, Singular       string
 	ShortNames, Categories []string
 	Namespaced             bool
+	// Approval is what an annotation of a definition of Kubernetes' own groups says about its approval.
+	Approval string
 	// Versions are the served versions.
 	Versions []*Version
 }
@@ -184,7 +186,7 @@ func (d *Definition) metadata(metadata value) {
 			name.errorf("%q has to be the plural and the group, %q", got, want)
 		}
 	}
-	if !IsProtected(d.Group) {
+	if !protectedGroup.MatchString(d.Group) {
 		return
 	}
 	annotations := fields["annotations"]
@@ -192,22 +194,19 @@ func (d *Definition) metadata(metadata value) {
 		annotations = metadata
 	}
 	approval := annotations.object()[approvalAnnotation]
-	text := ""
 	if approval.Node == nil {
 		approval = annotations
 	} else {
-		text = approval.text()
+		d.Approval = approval.text()
 	}
-	if u, err := url.ParseRequestURI(text); !strings.HasPrefix(text, "unapproved") &&
+	if u, err := url.ParseRequestURI(d.Approval); !strings.HasPrefix(d.Approval, "unapproved") &&
 		(err != nil || u.Host == "" || u.Scheme == "") {
 		approval.errorf("a group of Kubernetes needs the annotation %s: the URL of its approval, or \"unapproved\""+
 			" and a reason", approvalAnnotation)
 	}
 }
 
-// IsProtected reports whether a group is Kubernetes' own, so that servers want an approval in its definitions.
-func IsProtected(group string) bool { return protectedGroup.MatchString(group) }
-
+// protectedGroup matches Kubernetes' own groups: servers want an approval in their definitions.
 var protectedGroup = regexp.MustCompile(`^(.*\.)?(k8s|kubernetes)\.io$`)
 
 const approvalAnnotation = "api-approved.kubernetes.io"

@@ -44,7 +44,7 @@ func (s *Schema) markers(required bool, typ string) []string {
 	if s.Type == "" && !s.IntOrString { // any value, not just an object
 		markers = append(markers, "+kubebuilder:validation:Schemaless")
 	}
-	if s.PreserveUnknown {
+	if s.PreserveUnknown || strings.TrimPrefix(typ, "*") == goType(rawType) {
 		markers = append(markers, "+kubebuilder:pruning:PreserveUnknownFields")
 	}
 	if s.Embedded {
@@ -128,8 +128,8 @@ func enumMarker(enum []any) string {
 // backslashes.
 func markerString(text string) string {
 	var s string
-	if json.Unmarshal([]byte(text), &s) != nil || strings.Contains(s, "`") ||
-		strings.ContainsFunc(s, unicode.IsControl) {
+	if json.Unmarshal([]byte(text), &s) != nil || s == "" || strings.Contains(s, "`") ||
+		strings.Contains(s, "''") || strings.ContainsFunc(s, unicode.IsControl) {
 		return text
 	}
 	return "`" + s + "`"
@@ -165,6 +165,9 @@ func kindMarkers(d *Definition, v *Version, resource string, hasStatus bool) []s
 		path += ",categories=" + strings.Join(d.Categories, ";")
 	}
 	markers = append(markers, path)
+	if d.Approval != "" {
+		markers = append(markers, "+kubebuilder:metadata:annotations="+jsonOf(approvalAnnotation+"="+d.Approval))
+	}
 	if v.Status {
 		markers = append(markers, "+kubebuilder:subresource:status")
 	}
