@@ -20,7 +20,7 @@ demo-sharded: ## replicas of a controller, as processes, share its objects on th
 test: ## everything that must pass, with go test's -short; prints the counts last
 	@go run ./internal/testall
 
-nightly: ## make test without -short: planted bugs, long models, kube-apiserver; then a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; the code of 2,000 random APIs compiled and run, and 500 orders of arguments; the definitions of 18 projects imported; definitions of 2,000 random kinds compared with controller-gen's; 100,000 steps of the model of sharding; a million reconciles of the model of own writes, with the race detector; make fuzz; make soak without its page
+nightly: ## make test without -short: planted bugs, long models, kube-apiserver; then a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; the code of 2,000 random APIs compiled and run, and 500 orders of arguments; the definitions of 18 projects imported, and made of their types again; definitions of 2,000 random kinds compared with controller-gen's; 100,000 steps of the model of sharding; a million reconciles of the model of own writes, with the race detector; make fuzz; make soak without its page
 	@go run ./internal/testall -long
 	@go test -race -timeout 3h ./runtime/internal/conformance -run '^TestModel$$' -model.seeds 1000
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
@@ -54,8 +54,9 @@ soak: ## an informer with 20 handlers, one of them blocked, for 20 minutes at 2,
 bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs only some
 	@cd test/bench && go run . $(BENCH)
 
-parity: ## regenerate client-go and real API repositories with our generators, compare; and the definitions of 18 repositories with controller-gen's
+parity: ## regenerate client-go and real API repositories with our generators, compare; and the definitions of 18 repositories with controller-gen's, and with those of their import
 	@cd test/controllergen && go run .
+	@cd generators/crdtest && go test -count=1 -timeout 1h . -run '^TestBack$$' -crds-dir ../../.cache/controllergen
 	@cd test/parity && go run . $(PARITY)
 
 ctrl-suites: ## controller-runtime's own tests with our caches and queues, and without (ten minutes)

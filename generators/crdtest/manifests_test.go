@@ -23,7 +23,10 @@ type manifest struct {
 	def    *crd.Definition
 }
 
-var modules = flag.Int("modules", 3, "read this many rows of modules.tsv; 0 means all")
+var (
+	modules = flag.Int("modules", 3, "read this many rows of modules.tsv; 0 means all")
+	crdsDir = flag.String("crds-dir", "", "TestBack reads the definitions in this folder, not those of modules")
+)
 
 // manifests reads the definitions of the first modules; 0 means all. most bounds the number of definitions of
 // each module. Of definitions with the same name it takes the first.
@@ -44,24 +47,29 @@ func manifests(t *testing.T, modules, most int) []manifest {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := 0
-		for _, text := range documents(t, filepath.Join(dir, columns[2])) {
-			defs, problems := crd.Read([]crd.Source{{Name: columns[0], Text: text}})
-			if problems.Fatal() {
-				t.Errorf("%s: %v", columns[0], problems)
-				continue
-			}
-			for _, def := range defs {
-				if name := def.Plural + "." + def.Group; !names[name] && found < most {
-					names[name] = true
-					found++
-					all = append(all, manifest{columns[0], text, def})
-				}
+		all = append(all, manifestsIn(t, columns[0], filepath.Join(dir, columns[2]), names, most)...)
+	}
+	return all
+}
+
+// manifestsIn reads up to most definitions in a folder of a module, without those whose names it has already.
+func manifestsIn(t *testing.T, module, dir string, names map[string]bool, most int) (all []manifest) {
+	t.Helper()
+	for _, text := range documents(t, dir) {
+		defs, problems := crd.Read([]crd.Source{{Name: module, Text: text}})
+		if problems.Fatal() {
+			t.Errorf("%s: %v", module, problems)
+			continue
+		}
+		for _, def := range defs {
+			if name := def.Plural + "." + def.Group; !names[name] && len(all) < most {
+				names[name] = true
+				all = append(all, manifest{module, text, def})
 			}
 		}
-		if found == 0 {
-			t.Errorf("%s has no definition of its own in %s", columns[0], columns[2])
-		}
+	}
+	if len(all) == 0 {
+		t.Errorf("%s has no definition of its own in %s", module, dir)
 	}
 	return all
 }
