@@ -18,8 +18,9 @@
 //		return q
 //	}
 //
-// The page is plain text, or JSON with ?format=json. `kubewright eyes URL` prints it, and exits with 1 if
-// there are findings. Package eyesmetrics of contrib/prometheus has metrics. All of them read a [Snapshot].
+// Browsers get a page that looks every two seconds while it is visible, others plain text, or JSON with
+// ?format=json. `kubewright eyes URL` prints the text, and exits with 1 if there are findings. Package
+// eyesmetrics of contrib/prometheus has metrics. All of them read a [Snapshot].
 //
 // Between two looks this costs nothing: a look reads counters that informers and queues have anyway. Some
 // findings compare a look with the one before, see [Finding].

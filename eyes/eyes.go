@@ -29,7 +29,7 @@ type source func(s *Snapshot) (goesOn bool)
 
 // Options are those of an Eyes. The zero value is valid.
 type Options struct {
-	// Keys shows the names of objects that can't be decoded.
+	// Keys shows the names of objects that errors are about, such as those that can't be decoded.
 	Keys bool
 }
 

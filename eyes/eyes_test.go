@@ -2,11 +2,15 @@ package eyes_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -233,21 +237,29 @@ type statuses []informer.Status
 
 func (s statuses) Statuses() []informer.Status { return s }
 
-// TestNames checks that names of objects are shown with Keys only.
+// TestNames checks that names of objects are shown with Keys only, and then in fields of their own.
 func TestNames(t *testing.T) {
-	failed := &listwatch.DecodingError{Namespace: "ns", Name: "secret", Field: "spec.size"}
-	for _, keys := range []bool{false, true} {
-		for field, s := range map[string]informer.Status{
-			"lastError": {LastError: failed}, "relisted": {Relisted: failed},
-		} {
+	for _, failed := range []error{
+		&listwatch.DecodingError{Namespace: "ns", Name: "secret", Field: "spec.size"},
+		fmt.Errorf("spec.size: %w", apierrors.NewNotFound(schema.GroupResource{Resource: "bakeries"}, "secret")),
+	} {
+		for _, keys := range []bool{false, true} {
 			e := eyes.New(eyes.Options{Keys: keys})
-			e.AddCaches("shop", statuses{s})
-			text, err := json.Marshal(e.Snapshot())
+			e.AddCaches("shop", statuses{{LastError: failed, Relisted: failed}})
+			s := e.Snapshot()
+			text, err := json.Marshal(s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(string(text), `"`+field+`"`) || strings.Contains(string(text), "secret") != keys {
-				t.Errorf("%s, with keys %t: %s", field, keys, text)
+			i := s.Informers[0]
+			if got := strings.Count(string(text), "secret"); keys && got != 2 || !keys && got > 0 {
+				t.Errorf("with keys %t, the name is %d times in %s", keys, got, text)
+			}
+			if keys && (!strings.HasSuffix(i.LastErrorKey, "secret") || i.RelistedKey != i.LastErrorKey) {
+				t.Errorf("keys %q and %q", i.LastErrorKey, i.RelistedKey)
+			}
+			if !strings.Contains(i.LastError, "spec.size") || i.Relisted != i.LastError {
+				t.Errorf("texts %q and %q", i.LastError, i.Relisted)
 			}
 		}
 	}
@@ -317,7 +329,8 @@ func TestHandler(t *testing.T) {
 			method, target string
 			status, length int
 		}{
-			{http.MethodHead, "/", 200, 0}, {http.MethodPost, "/", 405, -1}, {http.MethodGet, "/?format=xml", 400, -1},
+			{http.MethodHead, "/", 200, 0}, {http.MethodPost, "/", 405, -1}, {http.MethodDelete, "/", 405, -1},
+			{http.MethodHead, "/?format=html", 200, 0}, {http.MethodGet, "/?format=xml", 400, -1},
 		} {
 			resp, text := get(c.method, c.target)
 			if resp.StatusCode != c.status || c.length >= 0 && len(text) != c.length {
@@ -325,4 +338,44 @@ func TestHandler(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestPage checks that browsers get the page wherever it is mounted, and that its policy allows its own
+// script and style, and no other.
+func TestPage(t *testing.T) {
+	e := eyes.New(eyes.Options{})
+	mux := http.NewServeMux()
+	mux.Handle("/exact", e)
+	mux.Handle("/below/", e)
+	mux.Handle("/proxy/", http.StripPrefix("/proxy", e))
+	for _, path := range []string{"/exact", "/below/", "/below/more", "/proxy/", "/exact?format=html"} {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		if !strings.Contains(path, "?") {
+			r.Header.Set("Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")
+		}
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, r)
+		body, h := w.Body.String(), w.Header()
+		if w.Code != http.StatusOK || !strings.HasPrefix(body, "<!doctype html>") ||
+			h.Get("Content-Type") != "text/html; charset=utf-8" || h.Get("X-Content-Type-Options") != "nosniff" ||
+			h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: status %d, %v, %.40q", path, w.Code, h, body)
+		}
+		policy := h.Get("Content-Security-Policy")
+		for _, element := range []string{"script", "style"} {
+			pattern := regexp.MustCompile("(?s)<" + element + "[^>]*>(.*?)</" + element + ">")
+			found := pattern.FindAllStringSubmatch(body, -1)
+			if len(found) != 1 {
+				t.Fatalf("%d elements %s", len(found), element)
+			}
+			sum := sha256.Sum256([]byte(found[0][1]))
+			want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"
+			if !strings.Contains(policy, want) {
+				t.Errorf("the policy lacks %s: %s", want, policy)
+			}
+		}
+		if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") {
+			t.Errorf("policy %s", policy)
+		}
+	}
 }

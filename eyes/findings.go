@@ -32,10 +32,15 @@ type Finding struct {
 	// Cause says why, as far as that is known, and Since since when at the latest.
 	Cause string    `json:"cause"`
 	Since time.Time `json:"since,omitzero"`
+	// Key is the object that it is about, if it is about one and Options.Keys is set.
+	Key string `json:"key,omitempty"`
 }
 
 func (f Finding) String() string {
 	text := fmt.Sprintf("%s: %s of %q: %s", f.Kind, f.Subject, f.Source, f.Cause)
+	if f.Key != "" {
+		text += ", object " + f.Key
+	}
 	if !f.Since.IsZero() {
 		text += ", since " + f.Since.Format(time.RFC3339)
 	}
@@ -77,7 +82,7 @@ func Findings(before, now *Snapshot) []Finding {
 		f := Finding{Source: q.Source, Subject: "the queue"}
 		if t := q.LongestRunningSeconds; t != nil && *t >= reconcileTime.Seconds() {
 			f.Kind, f.Since = "reconcile hangs", now.Taken.Add(-time.Duration(*t*float64(time.Second)))
-			f.Cause = fmt.Sprintf("one of %d items in process has been there for %.0f s", q.InProcess, *t)
+			f.Cause = fmt.Sprintf("one of %d items in process has been there for %s", q.InProcess, seconds(t))
 			findings = append(findings, f)
 		}
 		was := slices.IndexFunc(earlier.Queues, func(o Queue) bool { return o.Source == q.Source })
@@ -95,7 +100,7 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 	switch {
 	case !runs:
 	case i.Failures > 1 && now.Sub(i.FailingSince) >= failingFor:
-		f.Kind, f.Since = "cannot list", i.FailingSince
+		f.Kind, f.Since, f.Key = "cannot list", i.FailingSince, i.LastErrorKey
 		f.Cause = fmt.Sprintf("%s, %d attempts: %s", i.Reason, i.Failures, i.LastError)
 		found = append(found, f)
 	case !i.Synced && !i.Since.IsZero() && now.Sub(i.Since) >= syncWithin:
@@ -122,7 +127,7 @@ func (i *Informer) quietSince() time.Time {
 // changes returns what two looks show of an informer.
 func (i *Informer) changes(f Finding, was *Informer, then, now time.Time) (found []Finding) {
 	if lists := i.Lists - was.Lists; lists > listsAtMost && now.Sub(then) <= lookedWithin {
-		f.Kind, f.Since = "relists too often", then
+		f.Kind, f.Since, f.Key = "relists too often", then, i.RelistedKey
 		f.Cause = fmt.Sprintf("%d lists in %.0f s, the last because of: %s", lists, now.Sub(then).Seconds(),
 			cmp.Or(i.Relisted, "an unknown reason"))
 		found = append(found, f)

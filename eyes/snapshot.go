@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/queue"
@@ -38,15 +40,20 @@ type Informer struct {
 	Namespace string `json:"namespace,omitempty"`
 	Form      string `json:"form,omitempty"`
 
-	State           string    `json:"state"`
-	Since           time.Time `json:"since,omitzero"`
-	Synced          bool      `json:"synced"`
-	Listed          time.Time `json:"listed,omitzero"`
-	Lists           int       `json:"lists"`
-	Watches         int       `json:"watches"`
-	ListSeconds     float64   `json:"listSeconds,omitempty"`
-	Relisted        string    `json:"relisted,omitempty"`
-	LastError       string    `json:"lastError,omitempty"`
+	State       string    `json:"state"`
+	Since       time.Time `json:"since,omitzero"`
+	Synced      bool      `json:"synced"`
+	Listed      time.Time `json:"listed,omitzero"`
+	Lists       int       `json:"lists"`
+	Watches     int       `json:"watches"`
+	ListSeconds float64   `json:"listSeconds,omitempty"`
+	Relisted    string    `json:"relisted,omitempty"`
+	LastError   string    `json:"lastError,omitempty"`
+	// LastErrorKey and RelistedKey are the objects that the two are about, if they are about one and
+	// Options.Keys is set. The texts never name it.
+	LastErrorKey string `json:"lastErrorKey,omitempty"`
+	RelistedKey  string `json:"relistedKey,omitempty"`
+
 	Failures        int       `json:"failures,omitempty"`
 	FailingSince    time.Time `json:"failingSince,omitzero"`
 	LastEvent       time.Time `json:"lastEvent,omitzero"`
@@ -115,27 +122,36 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		unsynced.Synced = false // An informer that has synced may fail, too.
 		i.Reason = unsynced.NotSynced().Reason
 	}
-	if s.LastError != nil {
-		i.LastError = snapshot.textOf(s.LastError)
-	}
-	if s.Relisted != nil {
-		i.Relisted = snapshot.textOf(s.Relisted)
-	}
+	i.LastError, i.LastErrorKey = snapshot.textOf(s.LastError)
+	i.Relisted, i.RelistedKey = snapshot.textOf(s.Relisted)
 	for _, h := range s.Handlers {
 		i.Handlers = append(i.Handlers, Handler(h))
 	}
 	return i
 }
 
-// textOf returns the text of an error, without the name of an object.
-func (snapshot *Snapshot) textOf(err error) string {
-	var decoding *listwatch.DecodingError
-	if snapshot.keys || !errors.As(err, &decoding) {
-		return err.Error()
+// textOf returns the text of an error, without the name of an object that it is about, and that object's key
+// if keys may be shown.
+func (snapshot *Snapshot) textOf(err error) (text, key string) {
+	if err == nil {
+		return "", ""
 	}
-	unnamed := *decoding
-	unnamed.Namespace, unnamed.Name = "", ""
-	return unnamed.Error()
+	text = err.Error()
+	var decoding *listwatch.DecodingError
+	var status apierrors.APIStatus
+	switch {
+	case errors.As(err, &decoding):
+		unnamed := *decoding
+		unnamed.Namespace, unnamed.Name = "", ""
+		text, key = unnamed.Error(), strings.TrimPrefix(decoding.Namespace+"/"+decoding.Name, "/")
+	case errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name != "":
+		key = status.Status().Details.Name
+		text = strings.ReplaceAll(text, key, "(name)")
+	}
+	if !snapshot.keys {
+		key = ""
+	}
+	return text, key
 }
 
 // formOf returns the form of objects of a type.

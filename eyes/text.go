@@ -39,14 +39,11 @@ func (s *Snapshot) writeInformers(b *strings.Builder) {
 	row(t, "SOURCE", "INFORMER", "FORM", "STATE", "FOR", "SYNCED", "OBJECTS", "LISTS", "WATCHES", "LAST EVENT",
 		"FAILURES")
 	for _, i := range s.Informers {
-		what := i.Resource
-		if i.Group != "" {
-			what += "." + i.Group
-		}
+		what := i.resource()
 		if i.Namespace != "" {
 			what += " in " + i.Namespace
 		}
-		row(t, i.Source, cmp.Or(what, i.Name), i.Form, i.State, s.age(i.Since), yesNo(i.Synced),
+		row(t, i.Source, what, i.Form, i.State, s.age(i.Since), yesNo(i.Synced),
 			known(i.Unread == "", i.Objects), known(i.Unread == "", i.Lists), known(i.Unread == "", i.Watches),
 			s.age(i.LastEvent), known(i.Unread == "", i.Failures))
 	}
@@ -55,7 +52,7 @@ func (s *Snapshot) writeInformers(b *strings.Builder) {
 	row(t, "SOURCE", "INFORMER", "HANDLER", "SYNCED", "BACKLOG", "DELIVERED", "BUSY", "PANICS")
 	for _, i := range s.Informers {
 		for _, h := range i.Handlers {
-			row(t, i.Source, cmp.Or(i.Resource, i.Name), h.Name, yesNo(h.Synced), h.Backlog, h.Delivered,
+			row(t, i.Source, i.resource(), h.Name, yesNo(h.Synced), h.Backlog, h.Delivered,
 				yesNo(h.Busy), h.Panics)
 		}
 	}
@@ -75,6 +72,14 @@ func (s *Snapshot) writeQueues(b *strings.Builder) {
 			q.HandedOut, seconds(q.LongestRunningSeconds), seconds(q.OldestWaitingSeconds))
 	}
 	_ = t.Flush()
+}
+
+// resource returns what the informer caches, its name if that is unknown.
+func (i *Informer) resource() string {
+	if i.Resource == "" || i.Group == "" {
+		return cmp.Or(i.Resource, i.Name)
+	}
+	return i.Resource + "." + i.Group
 }
 
 // row writes the cells of a line.
