@@ -1,0 +1,107 @@
+package eyes
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubewright/kubewright/contrib/prometheus/eyesmetrics"
+	"github.com/kubewright/kubewright/eyes"
+	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// script is markup that would run in a page that shows texts as markup, or as part of an attribute.
+func script(field string) string {
+	return field + `"'><script>hacked()</script><img src=x onerror=hacked()><a href="javascript:hacked()">`
+}
+
+// TestInjection puts markup into each field that is a text, and checks that the page shows it as text.
+func TestInjection(t *testing.T) {
+	one := informer.Status{
+		LastError: errors.New(script("LastError")), Relisted: errors.New(script("Relisted")),
+		FailingSince: time.Now().Add(-time.Minute), Failures: 2,
+		Reading: listwatch.Reading{NotStreamed: script("NotStreamed")},
+		Resource: schema.GroupVersionResource{
+			Group: script("Group"), Version: script("Version"), Resource: script("Resource"),
+		},
+		Handlers: []informer.HandlerStatus{{Name: script("Handler")}},
+	}
+	texts := []string{
+		"LastError", "Relisted", "NotStreamed", "Group", "Version", "Resource", "Handler", "source", "queue",
+	}
+	for v, n := reflect.ValueOf(&one).Elem(), 0; n < v.NumField(); n++ {
+		if name := v.Type().Field(n).Name; v.Field(n).Kind() == reflect.String && name != "Type" {
+			v.Field(n).SetString(script(name))
+			texts = append(texts, name)
+		}
+	}
+	e := eyes.New(eyes.Options{Keys: true})
+	e.AddCaches(script("source"), &statuses{list: []informer.Status{one}})
+	q := queue.New(queue.Config[string]{})
+	t.Cleanup(q.ShutDown)
+	e.AddQueue(script("queue"), q)
+	b := open(t, e)
+	b.html()
+	for _, text := range texts {
+		b.check(fmt.Sprintf(`document.querySelector("main").textContent.includes(%q)`, script(text)))
+	}
+	b.check(`document.querySelectorAll("main script, main img, main a").length === 0`)
+	// The policy would stop it, too.
+	b.value(`globalThis.hacked = () => { globalThis.ran = true };
+		document.querySelector("main").append(document.createRange().createContextualFragment(
+			"<script>hacked()</script><img src=x onerror=hacked()>"))`, nil)
+	b.wait(`document.querySelector("main img").complete`)
+	b.check(`globalThis.ran === undefined`)
+}
+
+// TestSecrets checks that names of objects are shown with the option Keys only, and never in metrics.
+func TestSecrets(t *testing.T) {
+	const secret = "planted"
+	decoding := &listwatch.DecodingError{
+		Namespace: "ns-" + secret, Name: secret, Field: "spec.size", Value: "string", Type: "int",
+		Err: errors.New("invalid character 'x' in " + secret),
+	}
+	missing := apierrors.NewNotFound(schema.GroupResource{Resource: "bakeries"}, secret)
+	all := &statuses{list: []informer.Status{{
+		Name: "informer of bakeries", Resource: schema.GroupVersionResource{Resource: "bakeries"},
+		State: informer.BackingOff, LastError: fmt.Errorf("list: %w", decoding), Failures: 3,
+		FailingSince: time.Now().Add(-time.Minute), Relisted: missing,
+	}}}
+	for _, keys := range []bool{false, true} {
+		t.Run(fmt.Sprintf("keys %t", keys), func(t *testing.T) {
+			q := queue.New(queue.Config[string]{})
+			t.Cleanup(q.ShutDown)
+			q.Add(secret)
+			e := eyes.New(eyes.Options{Keys: keys})
+			e.AddCaches("shop", all)
+			e.AddQueue("bakeries", q)
+			registry := prometheus.NewRegistry()
+			registry.MustRegister(eyesmetrics.New(e))
+			metrics := get(t, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), "/metrics")
+			answers := map[string]string{
+				"page": open(t, e).html(), "JSON": get(t, e, "/?format=json"), "text": get(t, e, "/?format=text"),
+			}
+			for name, answer := range answers {
+				if strings.Contains(answer, secret) != keys {
+					t.Errorf("%s, with keys %t: %s", name, keys, answer)
+				}
+				if !strings.Contains(answer, "spec.size") {
+					t.Errorf("%s lacks the path of the field", name)
+				}
+			}
+			if strings.Contains(metrics, secret) || !strings.Contains(metrics, `resource="bakeries"`) {
+				t.Errorf("metrics: %s", metrics)
+			}
+		})
+	}
+}
