@@ -36,9 +36,14 @@ type Informer struct {
 	Group    string `json:"group"`
 	Version  string `json:"version"`
 	Resource string `json:"resource"`
-	// Namespace is empty for all.
-	Namespace string `json:"namespace,omitempty"`
-	Form      string `json:"form,omitempty"`
+	// Namespace is empty for all. The selectors are those of the last request.
+	Namespace     string `json:"namespace,omitempty"`
+	LabelSelector string `json:"labelSelector,omitempty"`
+	FieldSelector string `json:"fieldSelector,omitempty"`
+	Form          string `json:"form,omitempty"`
+	// Dropped are the fields that are left out of objects.
+	Dropped []string `json:"dropped,omitempty"`
+	Indexes []string `json:"indexes,omitempty"`
 
 	State       string    `json:"state"`
 	Since       time.Time `json:"since,omitzero"`
@@ -47,8 +52,10 @@ type Informer struct {
 	Lists       int       `json:"lists"`
 	Watches     int       `json:"watches"`
 	ListSeconds float64   `json:"listSeconds,omitempty"`
-	Relisted    string    `json:"relisted,omitempty"`
-	LastError   string    `json:"lastError,omitempty"`
+	// ListBytes is absent if no transport saw the responses.
+	ListBytes int64  `json:"listBytes,omitempty"`
+	Relisted  string `json:"relisted,omitempty"`
+	LastError string `json:"lastError,omitempty"`
 	// LastErrorKey and RelistedKey are the objects that the two are about, if they are about one and
 	// Options.Keys is set. The texts never name it.
 	LastErrorKey string `json:"lastErrorKey,omitempty"`
@@ -110,9 +117,11 @@ func (s *Snapshot) addInformers(source string, statuses []informer.Status) (runs
 func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer {
 	i := Informer{
 		Source: source, Name: s.Name, Group: s.Resource.Group, Version: s.Resource.Version,
-		Resource: s.Resource.Resource, Namespace: s.Namespace, Form: formOf(s.Type), State: string(s.State),
+		Resource: s.Resource.Resource, Namespace: s.Namespace, LabelSelector: s.LabelSelector,
+		FieldSelector: snapshot.selectorOf(s.FieldSelector), Form: formOf(s.Type), Dropped: s.Dropped,
+		Indexes: s.Indexes, State: string(s.State),
 		Since: s.Since, Synced: s.Synced, Listed: s.Listed, Lists: s.Lists, Watches: s.Watches,
-		ListSeconds: s.ListTook.Seconds(), Failures: s.Failures,
+		ListSeconds: s.ListTook.Seconds(), ListBytes: s.Reading.ListBytes, Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
 		Handlers: []Handler{},
@@ -152,6 +161,20 @@ func (snapshot *Snapshot) textOf(err error) (text, key string) {
 		key = ""
 	}
 	return text, key
+}
+
+// selectorOf returns a selector of fields, without the name of an object if that may not be shown.
+func (snapshot *Snapshot) selectorOf(fields string) string {
+	if snapshot.keys || !strings.Contains(fields, "metadata.name") {
+		return fields
+	}
+	terms := strings.Split(fields, ",")
+	for n, term := range terms {
+		if name, _, isName := strings.Cut(term, "="); isName && strings.HasPrefix(name, "metadata.name") {
+			terms[n] = "metadata.name=(name)"
+		}
+	}
+	return strings.Join(terms, ",")
 }
 
 // formOf returns the form of objects of a type.

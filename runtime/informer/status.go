@@ -44,12 +44,16 @@ type Status struct {
 	// that identifies the informer in metrics, if it has one, follows in brackets.
 	Name string
 	// Type is the type of its objects, Resource and Namespace are what it lists. Namespace is empty for all
-	// namespaces, and for an informer made from a ListerWatcher. For the latter, Resource is known once the
-	// transport of listwatch.Wrap has seen a request; it stays empty without that transport, and if the
-	// functions request several resources.
+	// namespaces. For an informer made from a ListerWatcher, both are known once the transport of
+	// listwatch.Wrap has seen a request; they stay empty without that transport, and if the functions request
+	// several.
 	Type      string
 	Resource  schema.GroupVersionResource
 	Namespace string
+	// LabelSelector and FieldSelector are those of the last request. Dropped are the fields that are left out
+	// of objects, see Drop of Options. Indexes are the names of the cache's indexes, sorted.
+	LabelSelector, FieldSelector string
+	Dropped, Indexes             []string
 	// State is what the informer is doing at the server, Since when that began.
 	State State
 	Since time.Time

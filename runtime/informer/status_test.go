@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,6 +14,7 @@ import (
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -69,6 +71,31 @@ func TestStatus(t *testing.T) {
 		if got, ok := informer.StatusOf(theirs); ok || got.Synced ||
 			!strings.Contains(got.Name, "ConfigMap") {
 			t.Errorf("client-go's: %+v, %v", got, ok)
+		}
+	})
+}
+
+// TestStatusOfRequests checks that a status says what is requested, dropped and indexed.
+func TestStatusOfRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
+		tweak := func(o *metav1.ListOptions) { o.LabelSelector, o.FieldSelector = "a=b", "metadata.name=c" }
+		nothing := func(any) ([]string, error) { return nil, nil }
+		i := gen.NewShared[*corev1.ConfigMap](
+			func() gen.ResourceClient[*corev1.ConfigMapList] { return server }, gen.Options{
+				Namespace: "ns", TweakListOptions: tweak, Indexers: cache.Indexers{"size": nothing, "colour": nothing},
+			})
+		dropped := []string{"metadata.managedFields"}
+		if err := informer.Configure(i, informer.Options{Drop: dropped}); err != nil {
+			t.Fatal(err)
+		}
+		stop := run(i)
+		defer stop()
+		synctest.Wait()
+		got, _ := informer.StatusOf(i)
+		if got.Namespace != "ns" || got.LabelSelector != "a=b" || got.FieldSelector != "metadata.name=c" ||
+			!slices.Equal(got.Dropped, dropped) || !slices.Equal(got.Indexes, []string{"colour", "size"}) {
+			t.Errorf("%+v", got)
 		}
 	})
 }

@@ -12,4 +12,7 @@ type Reading struct {
 	// DropSent is set if the last request of a list or watch asked the server to leave
 	// metadata.managedFields out, see Drop of informer.Options. Its answer doesn't say whether it did.
 	DropSent bool
+	// ListBytes is how long the bodies of the last list were, after decompression, all pages together, as far as
+	// a transport saw them. Of a list that is sent as events, some of the first changes may be counted, too.
+	ListBytes int64
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/internal/decode"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
+	"github.com/kubewright/kubewright/runtime/internal/transport"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
@@ -44,6 +45,19 @@ func (t *readingCounts) note(how int, notStreamed string) {
 	case whole:
 		t.Whole++
 	}
+}
+
+// noteBytes counts the bytes of a page. The first page is that of another list.
+func (t *readingCounts) noteBytes(answer *transport.Answer, first bool) {
+	if answer == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if first {
+		t.ListBytes = 0
+	}
+	t.ListBytes += answer.Body().Length
 }
 
 // takeBack counts the last watch, which was to be streamed, as read in one piece.

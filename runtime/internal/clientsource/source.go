@@ -185,6 +185,7 @@ func (s *source) list(
 	}
 	defer func() { err = call.last.Credentials().HideInError(err) }()
 	list, err := call.callListFunc(c, opts)
+	s.counts.noteBytes(call.last, opts.Continue == "")
 	switch {
 	case call.several && ctx.Err() == nil:
 		// The function will list several collections each time, so the client decodes all
@@ -231,6 +232,7 @@ func (s *source) listWhole(
 		call.keep = func() transport.Kept { return &head{} }
 	}
 	list, err := c.listWithin(transport.During(ctx, &call), opts)
+	s.counts.noteBytes(call.answer(), opts.Continue == "")
 	if err != nil {
 		err = explain(call.answer(), err, s.brokenIn)
 		return sources.ListMeta{}, call.credentials().HideInError(err)

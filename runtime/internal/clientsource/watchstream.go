@@ -321,6 +321,7 @@ func (s *watchStream) convert(raw decode.Event, obj object) sources.Event {
 	event.InitialEventsEnd = raw.InitialEventsEnd
 	if s.listing && event.InitialEventsEnd {
 		s.listing, s.slot = false, nil
+		s.decoding.counts.noteBytes(s.answer, true)
 		s.body.events.End()
 		s.decoding.endList()
 	}

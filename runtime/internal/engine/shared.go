@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,7 +143,13 @@ func (s *shared[K]) HasSyncedChecker() cache.DoneChecker { return s.core.HasSync
 func (s *shared[K]) LastSyncResourceVersion() string { return s.core.LastSyncResourceVersion() }
 
 // Status returns the state of the informer, see [informer.StatusOf].
-func (s *shared[K]) Status() informer.Status { return s.core.Status() }
+func (s *shared[K]) Status() informer.Status {
+	status, scope := s.core.Status(), s.Scope()
+	status.Namespace = cmp.Or(status.Namespace, scope.Namespace)
+	status.LabelSelector, status.FieldSelector = scope.Labels, scope.Fields
+	status.Indexes = slices.Sorted(maps.Keys(s.indexer.GetIndexers()))
+	return status
+}
 
 // WaitForVersion waits until the cache reflects a version, see [informer.WaitForVersion].
 func (s *shared[K]) WaitForVersion(ctx context.Context, resourceVersion string) error {

@@ -9,7 +9,7 @@ import (
 func (i *engine[K]) Status() informer.Status {
 	i.mu.Lock()
 	r, queue := i.reader, i.queue
-	stopped, resource := i.stopped, i.resource()
+	stopped, resource, dropped := i.stopped, i.resource(), i.config.Options.Drop
 	i.mu.Unlock()
 
 	s := informer.Status{
@@ -17,6 +17,7 @@ func (i *engine[K]) Status() informer.Status {
 		Type:            i.config.TypeName,
 		Resource:        resource,
 		Namespace:       i.config.Namespace,
+		Dropped:         dropped,
 		State:           informer.Idle,
 		Synced:          i.HasSynced(),
 		ResourceVersion: i.store.ResourceVersion(),
