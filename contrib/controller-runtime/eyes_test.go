@@ -55,8 +55,12 @@ func TestEyes(t *testing.T) {
 		s := e.Snapshot()
 		stop()
 		if len(s.Informers) != 1 || !s.Informers[0].Synced || s.Informers[0].Objects != 1 ||
-			s.Informers[0].Resource != "configmaps" || s.Informers[0].Form != "typed" {
+			s.Informers[0].Resource != "configmaps" || s.Informers[0].Form != "typed" ||
+			s.Informers[0].ListBytes == 0 {
 			t.Errorf("informers: %+v", s.Informers)
+		}
+		if handlers := s.Informers[0].Handlers; len(handlers) != 1 || handlers[0].Name != "baker" {
+			t.Errorf("handlers: %+v", handlers)
 		}
 		at := slices.IndexFunc(s.Queues, func(q eyes.Queue) bool { return q.Source == "baker" })
 		if at < 0 || s.Queues[at].HandedOut != 1 || s.Queues[at].LongestRunningSeconds == nil {

@@ -67,7 +67,7 @@ func NewPriorityQueue[T comparable](name string, config queue.Config[T]) priorit
 	}
 	config.Ageing = cmp.Or(config.Ageing, -1)
 	config.MergeDelayed = true
-	return &priorityQueue[T]{Queue: queue.New(config), config: config}
+	return &priorityQueue[T]{Queue: queue.New(config), config: config, name: name}
 }
 
 // provider looks up controller-runtime's metrics in its registry when the first queue needs them.
@@ -77,6 +77,8 @@ var provider = kwprometheus.NewProvider(metrics.Registry)
 type priorityQueue[T comparable] struct {
 	*queue.Queue[T]
 	config queue.Config[T]
+	// name is that of the controller, see controllerOf.
+	name string
 	// down is set before Queue is shut down, because that goes on to hand out ready items.
 	down atomic.Bool
 	// processed, if not nil, is called when the processing of an item has ended.

@@ -24,7 +24,7 @@ func (s *Shards[T]) newQueue(inner newQueueFunc[T]) newQueueFunc[T] {
 		owned := sharding.NewQueue(q, func(request T) bool { return s.Accepts(hashedValue(request)) })
 		s.metrics.AddQueue(name, owned)
 		if ranked, ok := q.(priorityqueue.PriorityQueue[T]); ok {
-			return &ownedPriorityQueue[T]{owned, ranked}
+			return &ownedPriorityQueue[T]{owned, ranked, name}
 		}
 		return owned
 	}
@@ -34,6 +34,8 @@ func (s *Shards[T]) newQueue(inner newQueueFunc[T]) newQueueFunc[T] {
 type ownedPriorityQueue[T comparable] struct {
 	*sharding.Queue[T]
 	inner priorityqueue.PriorityQueue[T]
+	// name is that of the controller: kwctrl names its handlers so.
+	name string
 }
 
 func (q *ownedPriorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
