@@ -22,6 +22,14 @@ type Eyes struct {
 	sources map[string]source
 	// last is a look, and before an earlier one, at least [spacing] earlier. Both are nil at first.
 	last, before *Snapshot
+	// stalled are the queues of the last look that had items ready, by their sources.
+	stalled map[string]stall
+}
+
+// stall is how many items a queue has handed out, and since which look it has handed out no more.
+type stall struct {
+	handedOut uint64
+	since     time.Time
 }
 
 // source adds what it has to a snapshot. It returns false if it has ended: then it is forgotten.
@@ -107,6 +115,7 @@ func (e *Eyes) Snapshot() *Snapshot {
 			delete(e.sources, name)
 		}
 	}
+	e.noteStalled(s)
 	switch {
 	case e.last == nil:
 		e.last = s
@@ -118,6 +127,23 @@ func (e *Eyes) Snapshot() *Snapshot {
 	}
 	s.Findings = Findings(e.before, s)
 	return s
+}
+
+// noteStalled notes since when queues hand out nothing.
+func (e *Eyes) noteStalled(s *Snapshot) {
+	stalled := map[string]stall{}
+	for n := range s.Queues {
+		q := &s.Queues[n]
+		if q.Ready == 0 {
+			continue
+		}
+		q.StalledSince = s.Taken
+		if was, ok := e.stalled[q.Source]; ok && was.handedOut == q.HandedOut {
+			q.StalledSince = was.since
+		}
+		stalled[q.Source] = stall{q.HandedOut, q.StalledSince}
+	}
+	e.stalled = stalled
 }
 
 // spacing is the least time between two looks that are compared, whoever looks meanwhile.

@@ -143,6 +143,28 @@ func TestFindings(t *testing.T) {
 			},
 			wait: 10 * time.Second, kind: "relists too often", texts: []string{"too old"},
 		},
+		"relists between looks that are far apart": {
+			fault: func(r *rig) { r.start() },
+			later: func(r *rig) {
+				for range 100 {
+					r.server.FailWatches(apierrors.NewResourceExpired("too old"))
+					bubble.Advance(15 * time.Second)
+				}
+			},
+			wait: time.Second, kind: "relists too often", texts: []string{"too old"},
+		},
+		"relists that are over": {
+			fault: func(r *rig) { r.start() },
+			later: func(r *rig) {
+				for range 5 {
+					r.server.FailWatches(apierrors.NewResourceExpired("too old"))
+					bubble.Advance(5 * time.Second)
+				}
+				bubble.Pass(2 * time.Minute)
+				r.server.Bookmark()
+			},
+			wait: 2 * time.Minute,
+		},
 		"a server that was down": {
 			fault: func(r *rig) { r.start(); r.server.Bookmark(); synctest.Wait() },
 			later: func(r *rig) {
@@ -186,7 +208,11 @@ func TestFindings(t *testing.T) {
 		},
 		"no progress": {
 			fault: func(r *rig) { r.queue.Add("ns/a"); r.queue.Add("ns/b"); r.queue.Get() },
-			wait:  11 * time.Second, kind: "no progress", texts: []string{"bakeries"},
+			wait:  2 * time.Minute, kind: "no progress", texts: []string{"bakeries"},
+		},
+		"one worker that is slow": {
+			fault: func(r *rig) { r.queue.Add("ns/a"); r.queue.Add("ns/b"); r.queue.Get() },
+			wait:  time.Minute,
 		},
 		"progress": {
 			fault: func(r *rig) { r.queue.Add("ns/a"); r.queue.Add("ns/b") },

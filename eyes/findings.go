@@ -14,14 +14,15 @@ import (
 //	cannot list       an informer's lists or watches fail, twice in a row and for 10 s
 //	never synced      an informer runs without an error, and hasn't listed for a minute
 //	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes
-//	relists too often an informer has listed three times between two looks that are up to a minute apart
+//	relists too often the last list but two is less than three minutes ago
 //	handler hangs     a handler hasn't returned from the same notification between two looks
 //	backlog grows     1,000 notifications or more wait for a handler that was given some, more than at the look
 //	                  before
 //	handler panics    a handler has panicked since the look before
 //	reconcile hangs   an item has been in process for ten minutes, in a queue with metrics
-//	no progress       items are ready in two looks, and none was handed out between them
-//	no worker         items are ready in two looks, none is in process, and none was handed out between them
+//	no progress       items have been ready in all looks of two minutes, and none was handed out
+//	no worker         items have been ready in all looks of ten seconds, none was handed out and none is in
+//	                  process
 //
 // None fires for a start, a standby whose informers and queues don't run, or an empty collection.
 type Finding struct {
@@ -52,10 +53,10 @@ const (
 	failingFor    = 10 * time.Second
 	syncWithin    = time.Minute
 	silentFor     = 3 * time.Minute
-	listsAtMost   = 2
-	lookedWithin  = time.Minute
+	threeLists    = 3 * time.Minute // Back-offs between lists grow to a minute.
 	backlogLimit  = 1000
 	reconcileTime = 10 * time.Minute
+	stalledFor    = 2 * time.Minute
 )
 
 // Findings returns what doesn't work, in the order of their sources. before is an earlier look, or nil: then
@@ -74,21 +75,12 @@ func Findings(before, now *Snapshot) []Finding {
 			return o.Source == i.Source && o.Name == i.Name && o.Form == i.Form
 		})
 		if was >= 0 {
-			findings = append(findings, i.changes(f, &earlier.Informers[was], earlier.Taken, now.Taken)...)
+			findings = append(findings, i.changes(f, &earlier.Informers[was], earlier.Taken)...)
 		}
 	}
 	for n := range now.Queues {
 		q := &now.Queues[n]
-		f := Finding{Source: q.Source, Subject: "the queue"}
-		if t := q.LongestRunningSeconds; t != nil && *t >= reconcileTime.Seconds() {
-			f.Kind, f.Since = "reconcile hangs", now.Taken.Add(-time.Duration(*t*float64(time.Second)))
-			f.Cause = fmt.Sprintf("one of %d items in process has been there for %s", q.InProcess, seconds(t))
-			findings = append(findings, f)
-		}
-		was := slices.IndexFunc(earlier.Queues, func(o Queue) bool { return o.Source == q.Source })
-		if was >= 0 {
-			findings = append(findings, q.changes(f, &earlier.Queues[was], earlier.Taken)...)
-		}
+		findings = append(findings, q.findings(Finding{Source: q.Source, Subject: "the queue"}, now.Taken)...)
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Source, b.Source) })
 	return findings
@@ -113,6 +105,12 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		f.Cause = "nothing arrives, not even the bookmark of each minute: the connection may be dead"
 		found = append(found, f)
 	}
+	if runs && !i.ThirdListed.IsZero() && now.Sub(i.ThirdListed) < threeLists {
+		f.Kind, f.Since, f.Key = "relists too often", i.ThirdListed, i.RelistedKey
+		f.Cause = fmt.Sprintf("three lists in %s, the last because of: %s",
+			i.Listed.Sub(i.ThirdListed).Round(time.Second), cmp.Or(i.Relisted, "an unknown reason"))
+		found = append(found, f)
+	}
 	return found
 }
 
@@ -125,13 +123,7 @@ func (i *Informer) quietSince() time.Time {
 }
 
 // changes returns what two looks show of an informer.
-func (i *Informer) changes(f Finding, was *Informer, then, now time.Time) (found []Finding) {
-	if lists := i.Lists - was.Lists; lists > listsAtMost && now.Sub(then) <= lookedWithin {
-		f.Kind, f.Since, f.Key = "relists too often", then, i.RelistedKey
-		f.Cause = fmt.Sprintf("%d lists in %.0f s, the last because of: %s", lists, now.Sub(then).Seconds(),
-			cmp.Or(i.Relisted, "an unknown reason"))
-		found = append(found, f)
-	}
+func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Finding) {
 	if !slices.EqualFunc(i.Handlers, was.Handlers, func(a, b Handler) bool { return a.Name == b.Name }) {
 		return found // Handlers came or went, and their names need not be different.
 	}
@@ -157,15 +149,26 @@ func (i *Informer) changes(f Finding, was *Informer, then, now time.Time) (found
 	return found
 }
 
-// changes returns what two looks show of a queue.
-func (q *Queue) changes(f Finding, was *Queue, then time.Time) (found []Finding) {
-	if q.Ready == 0 || was.Ready == 0 || q.HandedOut != was.HandedOut {
-		return nil
+// findings returns what doesn't work in a queue.
+func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
+	if t := q.LongestRunningSeconds; t != nil && *t >= reconcileTime.Seconds() {
+		f.Kind, f.Since = "reconcile hangs", now.Add(-time.Duration(*t*float64(time.Second)))
+		f.Cause = fmt.Sprintf("one of %d items in process has been there for %s", q.InProcess, seconds(t))
+		found = append(found, f)
 	}
-	f.Kind, f.Since = "no progress", then
-	f.Cause = fmt.Sprintf("%d items are ready, and all workers are busy with %d", q.Ready, q.InProcess)
-	if q.InProcess == 0 {
+	if q.StalledSince.IsZero() {
+		return found
+	}
+	stalled := now.Sub(q.StalledSince)
+	f.Since = q.StalledSince
+	switch {
+	case q.InProcess == 0 && stalled >= spacing:
 		f.Kind, f.Cause = "no worker", fmt.Sprintf("%d items are ready, and nobody takes them", q.Ready)
+		found = append(found, f)
+	case q.InProcess > 0 && stalled >= stalledFor:
+		f.Kind = "no progress"
+		f.Cause = fmt.Sprintf("%d items are ready, and all workers are busy with %d", q.Ready, q.InProcess)
+		found = append(found, f)
 	}
-	return []Finding{f}
+	return found
 }

@@ -45,12 +45,14 @@ type Informer struct {
 	Dropped []string `json:"dropped,omitempty"`
 	Indexes []string `json:"indexes,omitempty"`
 
-	State       string    `json:"state"`
-	Since       time.Time `json:"since,omitzero"`
-	Synced      bool      `json:"synced"`
-	Listed      time.Time `json:"listed,omitzero"`
-	Lists       int       `json:"lists"`
-	Watches     int       `json:"watches"`
+	State   string    `json:"state"`
+	Since   time.Time `json:"since,omitzero"`
+	Synced  bool      `json:"synced"`
+	Listed  time.Time `json:"listed,omitzero"`
+	Lists   int       `json:"lists"`
+	Watches int       `json:"watches"`
+	// ThirdListed is when the last list but two became visible.
+	ThirdListed time.Time `json:"thirdListed,omitzero"`
 	ListSeconds float64   `json:"listSeconds,omitempty"`
 	// ListBytes is absent if no transport saw the responses.
 	ListBytes int64  `json:"listBytes,omitempty"`
@@ -97,6 +99,8 @@ type Queue struct {
 	// NextDueSeconds is the time until the first delayed item is due, if there is one.
 	NextDueSeconds *float64 `json:"nextDueSeconds,omitempty"`
 	HandedOut      uint64   `json:"handedOut"`
+	// StalledSince is the look since which items have been ready in each look, and none was handed out.
+	StalledSince time.Time `json:"stalledSince,omitzero"`
 	// LongestRunningSeconds and OldestWaitingSeconds are nil if the queue has no metrics: it knows no times.
 	LongestRunningSeconds *float64 `json:"longestRunningSeconds,omitempty"`
 	OldestWaitingSeconds  *float64 `json:"oldestWaitingSeconds,omitempty"`
@@ -121,6 +125,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		FieldSelector: snapshot.selectorOf(s.FieldSelector), Form: formOf(s.Type), Dropped: s.Dropped,
 		Indexes: s.Indexes, State: string(s.State),
 		Since: s.Since, Synced: s.Synced, Listed: s.Listed, Lists: s.Lists, Watches: s.Watches,
+		ThirdListed: s.RecentLists[0],
 		ListSeconds: s.ListTook.Seconds(), ListBytes: s.Reading.ListBytes, Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,

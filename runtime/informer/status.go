@@ -68,6 +68,9 @@ type Status struct {
 	Lists, Watches int
 	ListTook       time.Duration
 	Relisted       error
+	// RecentLists are when the last three lists became visible, the latest last. The first is zero if there were
+	// fewer.
+	RecentLists [3]time.Time
 	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports
 	// server versions that went back, though that is not a failure. Failures counts the failures in a row
 	// since a watch was last opened, and FailingSince is when the first of them happened. Both are zero if

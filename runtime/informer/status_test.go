@@ -121,6 +121,9 @@ func TestStatusAfterRelist(t *testing.T) {
 			t.Errorf("%d lists, %d watches, the last list took %v, because of %v", got.Lists, got.Watches,
 				got.ListTook, got.Relisted)
 		}
+		if r := got.RecentLists; !r[0].IsZero() || r[1].IsZero() || !r[2].Equal(got.Listed) || !r[1].Before(r[2]) {
+			t.Errorf("lists at %v, the last at %v", r, got.Listed)
+		}
 	})
 }
 

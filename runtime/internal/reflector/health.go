@@ -39,6 +39,8 @@ type Health struct {
 	Lists, Watches int
 	ListTook       time.Duration
 	Relisted       error
+	// RecentLists are when the last three lists became visible, the latest last.
+	RecentLists [3]time.Time
 	// LastError is the last error, even if the reflector has recovered from it. It may also report that the
 	// server broke its contract, which isn't a failure.
 	LastError error
@@ -134,6 +136,7 @@ func (h *health) noticed(err error) {
 func (h *health) synced() {
 	h.update(func(now time.Time, of *Health) {
 		of.Synced, of.ListTook = now, now.Sub(h.listing)
+		of.RecentLists = [3]time.Time{of.RecentLists[1], of.RecentLists[2], now}
 		if of.Lists++; of.Lists > 1 {
 			of.Relisted = h.reason
 		}
