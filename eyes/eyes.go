@@ -20,6 +20,8 @@ type Eyes struct {
 	options Options
 	mu      sync.Mutex
 	sources map[string]source
+	// owners tell who owns a namespace or a UID.
+	owners map[string]func(value string) (identity string, owned bool)
 	// last is a look, and before an earlier one, at least [spacing] earlier. Both are nil at first.
 	last, before *Snapshot
 	// stalled are the queues of the last look that had items ready, by their sources.
@@ -42,7 +44,11 @@ type Options struct {
 }
 
 // New returns an Eyes that looks at nothing.
-func New(o Options) *Eyes { return &Eyes{options: o, sources: map[string]source{}} }
+func New(o Options) *Eyes {
+	return &Eyes{
+		options: o, sources: map[string]source{}, owners: map[string]func(string) (string, bool){},
+	}
+}
 
 // Statuses has the status of several informers, as Caches of contrib/controller-runtime do.
 type Statuses interface{ Statuses() []informer.Status }
@@ -92,16 +98,41 @@ func (e *Eyes) AddQueue(name string, q StatusQueue) {
 	e.add(name, func(s *Snapshot) bool { return s.addQueue(name, q.Status()) })
 }
 
+// AddMember looks at a member of a sharded controller, as long as look returns that it goes on. ownerOf
+// returns which member owns a namespace or a UID. It replaces what was added by that name. Package
+// shardingeyes calls it.
+func (e *Eyes) AddMember(
+	name string, look func() (m Member, goesOn bool),
+	ownerOf func(value string) (identity string, owned bool),
+) {
+	e.add(name, func(s *Snapshot) bool {
+		m, goesOn := look()
+		m.Source = name
+		s.Members = append(s.Members, m)
+		return goesOn
+	})
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.owners[name] = ownerOf
+}
+
 // Remove forgets what was added by a name.
 func (e *Eyes) Remove(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.forget(name)
+}
+
+// forget forgets a source. The caller holds mu.
+func (e *Eyes) forget(name string) {
 	delete(e.sources, name)
+	delete(e.owners, name)
 }
 
 func (e *Eyes) add(name string, s source) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.forget(name)
 	e.sources[name] = s
 }
 
@@ -112,7 +143,7 @@ func (e *Eyes) Snapshot() *Snapshot {
 	s := &Snapshot{Schema: Schema, Taken: time.Now(), keys: e.options.Keys}
 	for _, name := range slices.Sorted(maps.Keys(e.sources)) {
 		if !e.sources[name](s) {
-			delete(e.sources, name)
+			e.forget(name)
 		}
 	}
 	e.noteStalled(s)

@@ -23,6 +23,9 @@ import (
 //	no progress       items have been ready in all looks of two minutes, and none was handed out
 //	no worker         items have been ready in all looks of ten seconds, none was handed out and none is in
 //	                  process
+//	member can't act  a member of a sharded controller may begin no work in two looks
+//	work hangs        a member's work doesn't end in two looks though its range is to move
+//	no owner          nobody owns a range of a sharded controller in two looks
 //
 // None fires for a start, a standby whose informers and queues don't run, or an empty collection.
 type Finding struct {
@@ -76,6 +79,14 @@ func Findings(before, now *Snapshot) []Finding {
 		})
 		if was >= 0 {
 			findings = append(findings, i.changes(f, &earlier.Informers[was], earlier.Taken)...)
+		}
+	}
+	for n := range now.Members {
+		m := &now.Members[n]
+		f := Finding{Source: m.Source, Subject: "member " + m.Identity}
+		was := slices.IndexFunc(earlier.Members, func(o Member) bool { return o.Source == m.Source })
+		if was >= 0 {
+			findings = append(findings, m.changes(f, &earlier.Members[was], earlier.Taken)...)
 		}
 	}
 	for n := range now.Queues {
@@ -145,6 +156,28 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 			continue
 		}
 		found = append(found, f)
+	}
+	return found
+}
+
+// changes returns what two looks show of a member.
+func (m *Member) changes(f Finding, was *Member, then time.Time) (found []Finding) {
+	add := func(kind, cause string) {
+		f.Kind, f.Cause, f.Since = kind, cause, then
+		found = append(found, f)
+	}
+	if m.Error != "" && was.Error != "" && was.Started {
+		add("member can't act", m.Error)
+	}
+	if m.Hung > 0 && was.Hung > 0 {
+		add("work hangs", fmt.Sprintf("%d calls don't end, and keep their ranges from moving", m.Hung))
+	}
+	for _, span := range m.Unowned {
+		if slices.Contains(was.Unowned, span) {
+			add("no owner", fmt.Sprintf("nobody owns %s; the %d ranges without an owner have %d objects",
+				span, len(m.Unowned), m.UnownedObjects))
+			break
+		}
 	}
 	return found
 }

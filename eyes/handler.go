@@ -2,9 +2,11 @@ package eyes
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,36 +19,34 @@ const (
 )
 
 // ServeHTTP answers browsers with a page, and others with a snapshot as text. ?format=html, text and json say
-// which it is. All have the same path, so it doesn't matter where the handler is mounted. It accepts GET and
-// HEAD only, and changes nothing. Who may see it is up to whoever mounts it.
+// which it is. All have the same path, so it doesn't matter where the handler is mounted. ?owner= and a
+// namespace, or a UID, asks which member of a sharded controller owns it. ServeHTTP accepts GET and HEAD
+// only, and changes nothing. Who may see it is up to whoever mounts it.
 func (e *Eyes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "use GET or HEAD", http.StatusMethodNotAllowed)
 		return
 	}
-	format := "text"
-	if strings.Contains(r.Header.Get("Accept"), "text/html") {
-		format = "html"
-	}
 	var body bytes.Buffer
-	var contentType string
-	h := w.Header()
-	switch cmp.Or(r.URL.Query().Get("format"), format) {
-	case "html":
+	contentType, h, query := "text/plain; charset=utf-8", w.Header(), r.URL.Query()
+	switch value := query.Get("owner"); {
+	case value != "":
+		h.Set(findingsHeader, "0")
+		body.WriteString(clean(e.ownerOf(value)) + "\n")
+	case isHTML(r):
 		contentType = "text/html; charset=utf-8"
 		h.Set("Content-Security-Policy", policy())
 		h.Set("Referrer-Policy", "no-referrer")
 		body.WriteString(page)
-	case "text":
-		contentType = "text/plain; charset=utf-8"
-		_ = e.look(h).WriteText(&body) // A buffer accepts everything.
-	case "json":
+	case query.Get("format") == "json":
 		contentType = "application/json"
 		if err := json.NewEncoder(&body).Encode(e.look(h)); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
+	case query.Get("format") == "text" || query.Get("format") == "":
+		_ = e.look(h).WriteText(&body) // A buffer accepts everything.
 	default:
 		http.Error(w, "format is html, text or json", http.StatusBadRequest)
 		return
@@ -61,10 +61,34 @@ func (e *Eyes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// isHTML reports whether a request is for the page.
+func isHTML(r *http.Request) bool {
+	format := r.URL.Query().Get("format")
+	return format == "html" || format == "" && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
 // look returns a snapshot, and describes it in the headers of an answer.
 func (e *Eyes) look(h http.Header) *Snapshot {
 	s := e.Snapshot()
 	h.Set(findingsHeader, strconv.Itoa(len(s.Findings)))
 	h.Set(comparedHeader, strconv.FormatBool(!s.Compared.IsZero()))
 	return s
+}
+
+// ownerOf says which members own a namespace or a UID, in each sharded controller.
+func (e *Eyes) ownerOf(value string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.owners) == 0 {
+		return "no member of a sharded controller was added"
+	}
+	var owners []string
+	for _, source := range slices.Sorted(maps.Keys(e.owners)) {
+		owner := "nobody"
+		if identity, owned := e.owners[source](value); owned {
+			owner = identity
+		}
+		owners = append(owners, fmt.Sprintf("%q is owned by %s of %q", value, owner, source))
+	}
+	return strings.Join(owners, "; ")
 }

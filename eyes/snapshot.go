@@ -24,6 +24,7 @@ type Snapshot struct {
 	Findings  []Finding  `json:"findings"`
 	Informers []Informer `json:"informers"`
 	Queues    []Queue    `json:"queues"`
+	Members   []Member   `json:"members"`
 
 	// keys is set if texts may have the names of objects.
 	keys bool
@@ -105,6 +106,28 @@ type Queue struct {
 	LongestRunningSeconds *float64 `json:"longestRunningSeconds,omitempty"`
 	OldestWaitingSeconds  *float64 `json:"oldestWaitingSeconds,omitempty"`
 	ShutDown              bool     `json:"shutDown,omitempty"`
+}
+
+// Member is what a member of a sharded controller knows of itself and its group, see sharding.Status.
+type Member struct {
+	Source   string `json:"source"`
+	Identity string `json:"identity"`
+	// Owned are the ranges that it may act on, Giving those that it is asked to hand over.
+	Owned  []string `json:"owned"`
+	Giving []string `json:"giving,omitempty"`
+	// Owners is how many members own ranges. Nobody owns the ranges in Unowned.
+	Owners         int      `json:"owners"`
+	Unowned        []string `json:"unowned,omitempty"`
+	UnownedObjects int      `json:"unownedObjects,omitempty"`
+	Gained         uint64   `json:"gained"`
+	Lost           uint64   `json:"lost"`
+	Started        bool     `json:"started"`
+	// Running and Waiting count work, Hung that which doesn't end and keeps its range from moving.
+	Running int `json:"running"`
+	Waiting int `json:"waiting"`
+	Hung    int `json:"hung,omitempty"`
+	// Error is why it may begin no work.
+	Error string `json:"error,omitempty"`
 }
 
 // addInformers returns false if all of them have stopped.

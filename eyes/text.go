@@ -26,6 +26,7 @@ func (s *Snapshot) WriteText(w io.Writer) error {
 	}
 	s.writeInformers(&b)
 	s.writeQueues(&b)
+	s.writeMembers(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -70,6 +71,21 @@ func (s *Snapshot) writeQueues(b *strings.Builder) {
 	for _, q := range s.Queues {
 		row(t, q.Source, q.Ready, q.InProcess, q.Again, q.Parked, q.Delayed, seconds(q.NextDueSeconds),
 			q.HandedOut, seconds(q.LongestRunningSeconds), seconds(q.OldestWaitingSeconds))
+	}
+	_ = t.Flush()
+}
+
+func (s *Snapshot) writeMembers(b *strings.Builder) {
+	if len(s.Members) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	row(t, "SOURCE", "MEMBER", "OWNED", "GIVING", "OWNERS", "UNOWNED", "GAINED", "LOST", "RUNNING", "WAITING",
+		"HUNG")
+	for _, m := range s.Members {
+		row(t, m.Source, m.Identity, strings.Join(m.Owned, " "), strings.Join(m.Giving, " "), m.Owners,
+			strings.Join(m.Unowned, " "), m.Gained, m.Lost, m.Running, m.Waiting, m.Hung)
 	}
 	_ = t.Flush()
 }

@@ -45,8 +45,8 @@ type Member struct {
 	owned, notified []Owned
 	// troubles are what fails now, by action.
 	troubles map[string]*trouble
-	// ran is set when Run was called.
-	ran bool
+	// ran is set when Run was called, left when it has returned.
+	ran, left bool
 	// leading is the context of the member's last election as the balancer, nil before the first.
 	leading context.Context
 	// caches are the informers and their ranges. gained and lost count ranges that came and went.

@@ -43,7 +43,7 @@ func (m *Member) Run(ctx context.Context) error {
 	loops.Wait()
 	renewals.Wait()
 	m.mu.Lock()
-	m.until = time.Time{}
+	m.until, m.left = time.Time{}, true
 	m.updateOwned("it has left")
 	m.mu.Unlock()
 	m.notifyChanged()

@@ -2,8 +2,9 @@ package sharding
 
 import (
 	"fmt"
-	"github.com/kubewright/kubewright/runtime/shard"
 	"slices"
+
+	"github.com/kubewright/kubewright/runtime/shard"
 )
 
 // Status is what a member knows of itself and its group, by the last table that it has read.
@@ -27,13 +28,17 @@ type Status struct {
 	Hung []string
 	// Err is why the member may begin no work on any range, nil if it may.
 	Err error
+	// Started is set if Run was called, Left if it has returned.
+	Started, Left bool
 }
 
 // Status returns what the member knows of its group now.
 func (m *Member) Status() Status {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := Status{Gained: m.gained, Lost: m.lost, Running: len(m.runs), Waiting: m.waiting}
+	s := Status{
+		Gained: m.gained, Lost: m.lost, Running: len(m.runs), Waiting: m.waiting, Started: m.ran, Left: m.left,
+	}
 	for r := range m.runs {
 		if r.hangs {
 			s.Hung = append(s.Hung, r.value)

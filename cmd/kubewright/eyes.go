@@ -18,8 +18,8 @@ import (
 
 // eyesOptions are the flags of the command eyes.
 type eyesOptions struct {
-	asJSON, insecure  bool
-	tokenFile, caFile string
+	asJSON, insecure         bool
+	tokenFile, caFile, owner string
 }
 
 // eyesPause is the time before a second look: package eyes compares looks that are ten seconds apart.
@@ -44,6 +44,8 @@ The exit status is 1 if there are findings, and 2 if the program can't be reache
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON, whose form has a number in the field schema")
+	flags.StringVar(&o.owner, "owner", "",
+		"only print which member of a sharded controller owns a namespace, or a UID")
 	flags.StringVar(&o.tokenFile, "token-file", "", "send the bearer token in this file")
 	flags.StringVar(&o.caFile, "ca-file", "", "trust the certificates in this file, in PEM")
 	flags.BoolVar(&o.insecure, "insecure-skip-tls-verify", false,
@@ -95,11 +97,14 @@ func (o *eyesOptions) request(ctx context.Context, target string) (*http.Request
 		return nil, fmt.Errorf("%q is no URL of a page of eyes: give one such as "+
 			"http://127.0.0.1:8080/debug/eyes", target)
 	}
+	query := at.Query()
 	if o.asJSON {
-		query := at.Query()
 		query.Set("format", "json")
-		at.RawQuery = query.Encode()
 	}
+	if o.owner != "" {
+		query.Set("owner", o.owner)
+	}
+	at.RawQuery = query.Encode()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
 		return nil, err

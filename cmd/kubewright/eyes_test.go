@@ -51,6 +51,7 @@ func TestEyes(t *testing.T) {
 	}{
 		{[]string{server.URL + "/fine"}, 0, "bakeries", "looking again"},
 		{[]string{server.URL + "/fine", "--json"}, 0, `"schema":1`, "looking again"},
+		{[]string{server.URL + "/fine", "--owner", "oslo"}, 0, "no member of a sharded controller was added", ""},
 		{[]string{server.URL + "/found"}, 1, "no worker", "looking again"},
 		{[]string{server.URL + "/found", "--json"}, 1, "no worker format=json", ""},
 		{[]string{server.URL + "/other"}, 2, "", "isn't a page of package eyes"},

@@ -141,6 +141,7 @@ var allowed = []struct {
 	{"sharding/shardingtest", []string{
 		"sharding", "sharding/internal/steer", "sharding/internal/leaseserver", "runtime/shard",
 	}},
+	{"sharding/shardingeyes", []string{"sharding", "eyes"}},
 	{"sharding/internal/steer", []string{"runtime/shard"}},
 	{"sharding/internal/leaseserver", []string{"runtime/runtimetest"}},
 

@@ -171,7 +171,7 @@ func (b *browser) picture(name string) {
 	}
 }
 
-// paletted returns an image in its 64 most frequent colours: its file is a third as long.
+// paletted returns an image in its 200 most frequent colours: its file is a third as long.
 func paletted(whole image.Image) image.Image {
 	frequent := map[color.Color]int{}
 	size := whole.Bounds()
@@ -183,7 +183,7 @@ func paletted(whole image.Image) image.Image {
 	colours := slices.SortedFunc(maps.Keys(frequent), func(a, b color.Color) int {
 		return frequent[b] - frequent[a]
 	})
-	small := image.NewPaletted(size, colours[:min(64, len(colours))])
+	small := image.NewPaletted(size, colours[:min(200, len(colours))])
 	draw.Draw(small, size, whole, size.Min, draw.Src)
 	return small
 }

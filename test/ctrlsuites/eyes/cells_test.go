@@ -116,6 +116,12 @@ func TestCells(t *testing.T) {
 	q := queue.New(queue.Config[string]{})
 	t.Cleanup(q.ShutDown)
 	e.AddQueue("bakeries", q)
+	e.AddMember("bakers", func() (eyes.Member, bool) {
+		return eyes.Member{
+			Identity: "anna", Owned: []string{"0-7", "8-b"}, Giving: []string{"8-b"}, Owners: 3,
+			Unowned: []string{"c-f"}, Gained: 5, Lost: 4, Running: 6, Waiting: 7, Hung: 8,
+		}, true
+	}, nil)
 	b := open(t, e)
 	b.has(b.cells("informers")[0], map[string]string{
 		"Informer": "deployments.apps", "Source": "shop", "Namespace": "-", "Form": "typed", "State": "Idle",
@@ -159,6 +165,11 @@ func TestCells(t *testing.T) {
 		"Queue": "bakeries", "Ready": "4", "In process": "1", "Again": "1", "Parked": "0", "Delayed": "1",
 		"Handed out": "1", "Longest running": "-", "Oldest waiting": "-", "Shut down": "no",
 	}, map[string]between{"Next due": {time.Until(soonest), latest.Sub(shown.Taken)}})
+
+	b.has(b.cells("members")[0], map[string]string{
+		"Member": "anna", "Source": "bakers", "Owned": "2", "Giving": "1", "Owners": "3", "Unowned": "1",
+		"Gained": "5", "Lost": "4", "Running": "6", "Waiting": "7", "Hung": "8",
+	}, nil)
 
 	// The handler goes on. The page sees it by itself.
 	s.pause.Unlock()

@@ -35,9 +35,12 @@ func TestInjection(t *testing.T) {
 			Group: script("Group"), Version: script("Version"), Resource: script("Resource"),
 		},
 		Handlers: []informer.HandlerStatus{{Name: script("Handler")}},
+		Dropped:  []string{script("Dropped")}, Indexes: []string{script("Indexes")},
 	}
 	texts := []string{
 		"LastError", "Relisted", "NotStreamed", "Group", "Version", "Resource", "Handler", "source", "queue",
+		"group", "Identity", "Error", "Owned", "Giving", "Unowned", "LabelSelector", "FieldSelector", "Dropped",
+		"Indexes",
 	}
 	for v, n := reflect.ValueOf(&one).Elem(), 0; n < v.NumField(); n++ {
 		if name := v.Type().Field(n).Name; v.Field(n).Kind() == reflect.String && name != "Type" {
@@ -50,6 +53,12 @@ func TestInjection(t *testing.T) {
 	q := queue.New(queue.Config[string]{})
 	t.Cleanup(q.ShutDown)
 	e.AddQueue(script("queue"), q)
+	e.AddMember(script("group"), func() (eyes.Member, bool) {
+		return eyes.Member{
+			Identity: script("Identity"), Error: script("Error"), Owned: []string{script("Owned")},
+			Giving: []string{script("Giving")}, Unowned: []string{script("Unowned")},
+		}, true
+	}, nil)
 	b := open(t, e)
 	b.html()
 	for _, text := range texts {
