@@ -13,7 +13,7 @@ func TestBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.server.Stop()
-	const dir, packages = "../../crdcheck", "./testdata/broken/..."
+	const dir, packages = "../../../crdcheck", "./testdata/broken/..."
 	t.Chdir(dir)
 	definitions, problems, err := generators.Definitions(t.Context(), generators.Config{
 		Inputs: []generators.Input{{Pattern: packages}}})
