@@ -69,8 +69,8 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	case problems.Fatal():
 		return refused, nil
 	case len(definitions) == 0:
-		return failed, fmt.Errorf("crdcheck: no type in %v embeds TypeMeta and ObjectMeta in a package with a group",
-			patterns)
+		return failed, fmt.Errorf("crdcheck: no type in %v embeds TypeMeta and ObjectMeta in a package with a "+
+			"group", patterns)
 	}
 	c, err := newChecker()
 	if err != nil {

@@ -34,7 +34,8 @@ func (i *Init) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&i.resource, "resource", "", "the kind in paths of requests (default: its plural)")
 	fs.BoolVar(&i.namespaced, "namespaced", true, "whether objects are in namespaces")
 	fs.StringVar(&i.apis, "apis-dir", "apis", "the folder for types, which has a folder for each group")
-	fs.StringVar(&i.crds, "crds-dir", "crds", "the folder for CustomResourceDefinitions, which go generate writes")
+	fs.StringVar(&i.crds, "crds-dir", "crds",
+		"the folder for CustomResourceDefinitions, which go generate writes")
 }
 
 // Begun is the output of kubewright init.

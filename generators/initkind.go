@@ -117,7 +117,7 @@ func (i *Init) adviseDefinition(begun *Begun, dir string) error {
 		by = fmt.Sprintf("add version %s to that of %s, as a copy of %s with storage: false", i.version, begun.Kind,
 			begun.CopiedFrom)
 	}
-	begun.Advice = append(begun.Advice, fmt.Sprintf("for the CustomResourceDefinition, add --crds-dir %s to the "+
-		"//go:generate line in %s, or %s", crds, filepath.ToSlash(dir), by))
+	begun.Advice = append(begun.Advice, fmt.Sprintf("for the CustomResourceDefinition, add --crds-dir %s to "+
+		"the //go:generate line in %s, or %s", crds, filepath.ToSlash(dir), by))
 	return err
 }

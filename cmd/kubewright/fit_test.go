@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestClientGo checks that the constant is the first version of those that make upstream builds with, and that
-// go.mod has one of these.
+// TestClientGo checks that the constant is the first version of those that make upstream builds with, and
+// that go.mod has one of these.
 func TestClientGo(t *testing.T) {
 	text, err := os.ReadFile("../../go.mod")
 	versions, versionsErr := os.ReadFile("../../upstream/versions")

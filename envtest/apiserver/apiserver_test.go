@@ -197,8 +197,8 @@ func TestStopCutsWatches(t *testing.T) {
 
 // TestReadCRDsSkipsComments reads a file like those that generators write.
 func TestReadCRDsSkipsComments(t *testing.T) {
-	const text = "# Code generated.\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
-		"metadata: {name: a}\n--- # nothing\n# The end.\n---\n"
+	const text = "# Code generated.\n---\napiVersion: apiextensions.k8s.io/v1\n" +
+		"kind: CustomResourceDefinition\nmetadata: {name: a}\n--- # nothing\n# The end.\n---\n"
 	crds, err := apiserver.ReadCRDs(fstest.MapFS{"a.yaml": {Data: []byte(text)}})
 	if err != nil || len(crds) != 1 || crds[0].Name != "a" {
 		t.Errorf("read %v, %v", crds, err)

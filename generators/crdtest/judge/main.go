@@ -1,7 +1,7 @@
 // Judge compares what crdcheck and an embedded API server say of the definitions that kubewright makes of
 // types: whether servers accept them, and the paths of the fields for which they don't. The first argument is
-// the folder of the module, the second that of the definitions, and the others are crdcheck's. It exits with 1
-// if the two differ.
+// the folder of the module, the second that of the definitions, and the others are crdcheck's. It exits with
+// 1 if the two differ.
 package main
 
 import (

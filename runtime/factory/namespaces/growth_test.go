@@ -92,7 +92,7 @@ func TestHandlersKeepNoRecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if grown := (int(heap()) - int(before)) / objects; received != objects || grown > 50 { // an informer has hundreds
+		if grown := (int(heap()) - int(before)) / objects; received != objects || grown > 20 {
 			t.Errorf("%d objects, %d bytes each", received, grown)
 		}
 		n.Shutdown()
