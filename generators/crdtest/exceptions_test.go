@@ -2,8 +2,10 @@ package crds
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
@@ -142,6 +144,34 @@ func (e exceptions) inside(s *apiextensionsv1.JSONSchemaProps, at place) {
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
 		e.schema(s.AdditionalProperties.Schema, deeper)
 	}
+}
+
+// altered matches what a comment can't have, and lines that would be something else there.
+var altered = regexp.MustCompile(`\n\n\n|\pZ(\n|$)|(^|\n)(\s*\+|TODO|---)|[\a\v\f\r]|^\n|\n$`)
+
+// descriptions compares the descriptions of properties, which are in comments of fields, and counts those
+// that come back.
+func descriptions(t *testing.T, path string, want, got *apiextensionsv1.JSONSchemaProps) (n int) {
+	for name, p := range want.Properties {
+		other, ok := got.Properties[name]
+		if !ok {
+			continue
+		}
+		if p.Description == other.Description {
+			n++
+		} else if !altered.MatchString(p.Description) {
+			t.Errorf("%s.%s: the description %q comes back as %q", path, name, p.Description, other.Description)
+		}
+		n += descriptions(t, path+"."+name, &p, &other)
+	}
+	if want.Items != nil && got.Items != nil {
+		n += descriptions(t, path+"[]", want.Items.Schema, got.Items.Schema)
+	}
+	if want, got := want.AdditionalProperties, got.AdditionalProperties; want != nil && want.Schema != nil &&
+		got != nil && got.Schema != nil {
+		n += descriptions(t, path+"{}", want.Schema, got.Schema)
+	}
+	return n
 }
 
 // normal takes out what makes no difference for objects.

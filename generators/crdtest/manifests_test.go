@@ -47,15 +47,22 @@ func manifests(t *testing.T, modules, most int) []manifest {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, manifestsIn(t, columns[0], filepath.Join(dir, columns[2]), names, most)...)
+		texts := documents(t, filepath.Join(dir, columns[2]))
+		found := manifestsOf(t, columns[0], texts, names, most)
+		if len(found) == 0 {
+			t.Errorf("%s has no definition of its own in %s", columns[0], columns[2])
+		}
+		all = append(all, found...)
 	}
 	return all
 }
 
-// manifestsIn reads up to most definitions in a folder of a module, without those whose names it has already.
-func manifestsIn(t *testing.T, module, dir string, names map[string]bool, most int) (all []manifest) {
+// manifestsOf reads up to most definitions of a module, without those whose names it has already.
+func manifestsOf(
+	t *testing.T, module string, texts [][]byte, names map[string]bool, most int,
+) (all []manifest) {
 	t.Helper()
-	for _, text := range documents(t, dir) {
+	for _, text := range texts {
 		defs, problems := crd.Read([]crd.Source{{Name: module, Text: text}})
 		if problems.Fatal() {
 			t.Errorf("%s: %v", module, problems)
@@ -67,9 +74,6 @@ func manifestsIn(t *testing.T, module, dir string, names map[string]bool, most i
 				all = append(all, manifest{module, text, def})
 			}
 		}
-	}
-	if len(all) == 0 {
-		t.Errorf("%s has no definition of its own in %s", module, dir)
 	}
 	return all
 }
