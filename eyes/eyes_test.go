@@ -290,6 +290,56 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// statusFunc is a queue, and statusesFunc are caches.
+type (
+	statusFunc   func() queue.Status
+	statusesFunc func() []informer.Status
+)
+
+func (f statusFunc) Status() queue.Status          { return f() }
+func (f statusesFunc) Statuses() []informer.Status { return f() }
+
+// TestKeys checks the findings about single objects, and that their names are shown with Keys only.
+func TestKeys(t *testing.T) {
+	for _, keys := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			e := eyes.New(eyes.Options{Keys: keys})
+			fine := &informer.Status{Name: "informer of ovens", State: informer.Watching, Synced: true}
+			q := &queue.Status{LateCause: "informer of pods", Late: 3}
+			e.AddCaches("a", statusesFunc(func() []informer.Status { return []informer.Status{*fine} }))
+			e.AddQueue("b", statusFunc(func() queue.Status { return *q }))
+			if s := e.Snapshot(); len(s.Findings) > 0 {
+				t.Errorf("found %v", s.Findings)
+			}
+			bubble.Pass(10 * time.Second)
+			fine.Mutations, fine.MutatedSince, fine.MutatedObject = 2, time.Now(), "ns/secret"
+			q.Failing, q.FailingItem, q.FailingFor, q.Late = 4, "secret", 5*time.Second, 9
+			s := e.Snapshot()
+			var kinds []string
+			for _, f := range s.Findings {
+				kinds = append(kinds, f.Kind)
+			}
+			if got := strings.Join(kinds, ", "); got != "cache mutated, key fails, stale after own writes" {
+				t.Fatalf("found %s", got)
+			}
+			since := time.Now().Add(-5 * time.Second)
+			if f := s.Findings[1]; !f.Since.Equal(since) || !strings.Contains(f.Cause, "4 items") {
+				t.Errorf("%+v", f)
+			}
+			if f := s.Findings[2]; !strings.Contains(f.Cause, "6 items") || !strings.Contains(f.Cause, "pods") {
+				t.Errorf("%+v", f)
+			}
+			text, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := map[bool]int{true: 4}[keys]; strings.Count(string(text), "secret") != want {
+				t.Errorf("keys %t: %s", keys, text)
+			}
+		})
+	}
+}
+
 // statuses are caches.
 type statuses []informer.Status
 

@@ -20,6 +20,10 @@ import (
 //	                  before
 //	handler panics    a handler has panicked since the look before
 //	reconcile hangs   an item has been in process for ten minutes, in a queue with metrics
+//	key fails         items have failed twelve times in a row, with the default limiter for half a minute
+//	stale after own writes
+//	                  items were handed out since the look before though a cache didn't show their own writes
+//	cache mutated     a cached object was found to be modified, if informer.Options.MutationSample is set
 //	no progress       items have been ready in all looks of two minutes, and none was handed out
 //	no worker         items have been ready in all looks of ten seconds, none was handed out and none is in
 //	                  process
@@ -91,7 +95,15 @@ func Findings(before, now *Snapshot) []Finding {
 	}
 	for n := range now.Queues {
 		q := &now.Queues[n]
-		findings = append(findings, q.findings(Finding{Source: q.Source, Subject: "the queue"}, now.Taken)...)
+		f := Finding{Source: q.Source, Subject: "the queue"}
+		findings = append(findings, q.findings(f, now.Taken)...)
+		was := slices.IndexFunc(earlier.Queues, func(o Queue) bool { return o.Source == q.Source })
+		if was >= 0 && q.Late > earlier.Queues[was].Late {
+			f.Kind, f.Since = "stale after own writes", earlier.Taken
+			f.Cause = fmt.Sprintf("%d items were handed out though the %s didn't show in time what was written "+
+				"for them", q.Late-earlier.Queues[was].Late, q.LateFor)
+			findings = append(findings, f)
+		}
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Source, b.Source) })
 	return findings
@@ -120,6 +132,11 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		f.Kind, f.Since, f.Key = "relists too often", i.ThirdListed, i.RelistedKey
 		f.Cause = fmt.Sprintf("three lists in %s, the last because of: %s",
 			i.Listed.Sub(i.ThirdListed).Round(time.Second), cmp.Or(i.Relisted, "an unknown reason"))
+		found = append(found, f)
+	}
+	if i.Mutations > 0 {
+		f.Kind, f.Since, f.Key = "cache mutated", i.MutatedSince, i.MutatedKey
+		f.Cause = fmt.Sprintf("%d cached objects were modified by someone they are shared with", i.Mutations)
 		found = append(found, f)
 	}
 	return found
@@ -187,6 +204,12 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 	if t := q.LongestRunningSeconds; t != nil && *t >= reconcileTime.Seconds() {
 		f.Kind, f.Since = "reconcile hangs", now.Add(-time.Duration(*t*float64(time.Second)))
 		f.Cause = fmt.Sprintf("one of %d items in process has been there for %s", q.InProcess, seconds(t))
+		found = append(found, f)
+	}
+	if q.Failing > 0 {
+		f := f
+		f.Kind, f.Since, f.Key = "key fails", q.FailingSince, q.FailingKey
+		f.Cause = fmt.Sprintf("%d items have failed twelve times in a row or more", q.Failing)
 		found = append(found, f)
 	}
 	if q.StalledSince.IsZero() {

@@ -2,6 +2,7 @@ package eyes
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -64,12 +65,16 @@ type Informer struct {
 	LastErrorKey string `json:"lastErrorKey,omitempty"`
 	RelistedKey  string `json:"relistedKey,omitempty"`
 
-	Failures        int       `json:"failures,omitempty"`
-	FailingSince    time.Time `json:"failingSince,omitzero"`
-	LastEvent       time.Time `json:"lastEvent,omitzero"`
-	LastBookmark    time.Time `json:"lastBookmark,omitzero"`
-	ResourceVersion string    `json:"resourceVersion,omitempty"`
-	Objects         int       `json:"objects"`
+	Failures     int       `json:"failures,omitempty"`
+	FailingSince time.Time `json:"failingSince,omitzero"`
+	LastEvent    time.Time `json:"lastEvent,omitzero"`
+	LastBookmark time.Time `json:"lastBookmark,omitzero"`
+	Mutations    int       `json:"mutations,omitempty"`
+	MutatedSince time.Time `json:"mutatedSince,omitzero"`
+	// MutatedKey is the object of the last mutation, if Options.Keys is set.
+	MutatedKey      string `json:"mutatedKey,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
+	Objects         int    `json:"objects"`
 	// NotStreamed is why the last list or watch wasn't decoded while it arrived, empty if it was.
 	NotStreamed string    `json:"notStreamed,omitempty"`
 	Handlers    []Handler `json:"handlers"`
@@ -106,6 +111,14 @@ type Queue struct {
 	LongestRunningSeconds *float64 `json:"longestRunningSeconds,omitempty"`
 	OldestWaitingSeconds  *float64 `json:"oldestWaitingSeconds,omitempty"`
 	ShutDown              bool     `json:"shutDown,omitempty"`
+	// Failing counts the items that fail again and again. FailingKey is the one that has done so for the longest
+	// time, if Options.Keys is set.
+	Failing      int       `json:"failing"`
+	FailingSince time.Time `json:"failingSince,omitzero"`
+	FailingKey   string    `json:"failingKey,omitempty"`
+	// Late counts the items that were handed out though an informer, LateFor, didn't show their own writes.
+	Late    uint64 `json:"late"`
+	LateFor string `json:"lateFor,omitempty"`
 }
 
 // Member is what a member of a sharded controller knows of itself and its group, see sharding.Status.
@@ -148,7 +161,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		FieldSelector: snapshot.selectorOf(s.FieldSelector), Form: formOf(s.Type), Dropped: s.Dropped,
 		Indexes: s.Indexes, State: string(s.State),
 		Since: s.Since, Synced: s.Synced, Listed: s.Listed, Lists: s.Lists, Watches: s.Watches,
-		ThirdListed: s.RecentLists[0],
+		ThirdListed: s.RecentLists[0], Mutations: s.Mutations, MutatedSince: s.MutatedSince,
 		ListSeconds: s.ListTook.Seconds(), ListBytes: s.Reading.ListBytes, Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
@@ -158,6 +171,9 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		unsynced := *s
 		unsynced.Synced = false // An informer that has synced may fail, too.
 		i.Reason = unsynced.NotSynced().Reason
+	}
+	if snapshot.keys {
+		i.MutatedKey = s.MutatedObject
 	}
 	i.LastError, i.LastErrorKey = snapshot.textOf(s.LastError)
 	i.Relisted, i.RelistedKey = snapshot.textOf(s.Relisted)
@@ -222,7 +238,14 @@ func formOf(goType string) string {
 func (s *Snapshot) addQueue(source string, q queue.Status) (runs bool) {
 	one := Queue{
 		Source: source, Ready: q.Ready, InProcess: q.InProcess, Again: q.Again, Parked: q.Parked,
-		Delayed: q.Delayed, HandedOut: q.HandedOut, ShutDown: q.ShutDown,
+		Delayed: q.Delayed, HandedOut: q.HandedOut, ShutDown: q.ShutDown, Failing: q.Failing,
+		Late: q.Late, LateFor: q.LateCause,
+	}
+	if q.Failing > 0 {
+		one.FailingSince = s.Taken.Add(-q.FailingFor)
+	}
+	if s.keys && q.FailingItem != nil {
+		one.FailingKey = fmt.Sprint(q.FailingItem)
 	}
 	if q.Delayed > 0 {
 		one.NextDueSeconds = new(q.NextDue.Seconds())

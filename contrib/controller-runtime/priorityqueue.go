@@ -89,7 +89,7 @@ func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
 	for _, item := range items {
 		delay := o.After
 		if o.RateLimited {
-			if limited := q.config.Limiter.When(item); delay == 0 || limited < delay {
+			if limited := q.When(item); delay == 0 || limited < delay {
 				delay = limited
 			}
 		}
@@ -102,7 +102,7 @@ func (q *priorityQueue[T]) AddAfter(item T, delay time.Duration) {
 }
 
 func (q *priorityQueue[T]) AddRateLimited(item T) {
-	q.AddAfter(item, q.config.Limiter.When(item))
+	q.AddAfter(item, q.When(item))
 }
 
 func (q *priorityQueue[T]) GetWithPriority() (item T, priority int, shutdown bool) {

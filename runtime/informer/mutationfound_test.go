@@ -105,6 +105,10 @@ func TestSampledMutation(t *testing.T) {
 		if len(found) != 10 {
 			t.Errorf("found %q before the end", found)
 		}
+		if s := i.Status(); s.Mutations != 10 || s.MutatedObject == "" ||
+			time.Since(s.MutatedSince) > 30*time.Second {
+			t.Errorf("%d mutations since %v, the last of %q", s.Mutations, s.MutatedSince, s.MutatedObject)
+		}
 		stop()
 		if len(found) != 10 || slices.ContainsFunc(found, func(s string) bool { return s != " me" }) {
 			t.Errorf("found %q", found)

@@ -82,6 +82,11 @@ type Status struct {
 	// delivered a bookmark. Servers send a bookmark about every minute, so an older one means that the
 	// connection may be dead.
 	LastEvent, LastBookmark time.Time
+	// Mutations counts the cached objects that were found to be modified, see MutationSample of Options.
+	// MutatedSince is when the first was found, MutatedObject the last one.
+	Mutations     int
+	MutatedSince  time.Time
+	MutatedObject string
 	// ResourceVersion is the version of the collection that the store reflects.
 	ResourceVersion string
 	// Objects is the number of objects in the store. Queued is the number of changes

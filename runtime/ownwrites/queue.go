@@ -107,8 +107,14 @@ type keyed[T comparable] struct {
 	item T
 }
 
-func (k *keyed[T]) of() *Tracker  { return k.gate.tracker }
-func (k *keyed[T]) release() bool { return k.gate.queue.Release(k.item) }
+func (k *keyed[T]) of() *Tracker { return k.gate.tracker }
+
+func (k *keyed[T]) release(cause string) bool {
+	if cause != "" {
+		return k.gate.queue.ReleaseLate(k.item, cause)
+	}
+	return k.gate.queue.Release(k.item)
+}
 
 func (k *keyed[T]) add() { k.gate.queue.Add(k.item) }
 

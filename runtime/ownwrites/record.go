@@ -1,6 +1,7 @@
 package ownwrites
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -26,9 +27,9 @@ func (r *record) links() *links[record] { return &r.among }
 
 // key is an item of a queue.
 type key interface {
-	// release makes the item ready and reports whether it was parked. add adds it. Both are called without the
-	// tracker's lock.
-	release() bool
+	// release makes the item ready and reports whether it was parked. cause is what it has waited for too long,
+	// "" if it hasn't. add adds it. Both are called without the tracker's lock.
+	release(cause string) bool
 	add()
 	// forget removes the record of the item.
 	forget()
@@ -220,7 +221,11 @@ type freed struct {
 func (all *released) release(t *Tracker) {
 	overdue := 0
 	for _, f := range all.keys {
-		if !f.key.release() {
+		cause := ""
+		if f.bound {
+			cause = cmp.Or(all.informer, "an unknown informer")
+		}
+		if !f.key.release(cause) {
 			continue // The queue was shut down.
 		}
 		if f.bound {

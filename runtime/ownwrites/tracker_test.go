@@ -122,6 +122,9 @@ func TestBound(t *testing.T) {
 		if r.counts.bound != 2 || !slices.Equal(r.counts.waits, []float64{10, 10}) {
 			t.Errorf("%d by the bound, waits %v", r.counts.bound, r.counts.waits)
 		}
+		if s := r.queue.Status(); s.Late != 2 || !strings.Contains(s.LateCause, "configmaps") {
+			t.Errorf("the queue's status: %+v", s)
+		}
 		if log := r.log.String(); strings.Count(log, "\n") != 2 || !strings.Contains(log, "configmaps") {
 			t.Errorf("the log has %q", log)
 		}

@@ -75,6 +75,18 @@ func (q *Queue[T]) Release(item T) bool {
 	return true
 }
 
+// ReleaseLate is Release for an item that was held back for too long because of a cause. Status counts it.
+func (q *Queue[T]) ReleaseLate(item T, cause string) bool {
+	if !q.Release(item) {
+		return false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.late++
+	q.lateCause = cause
+	return true
+}
+
 // releaseAll makes all parked items ready, in the order in which they were parked.
 func (q *Queue[T]) releaseAll() {
 	if q.gate == nil || q.gate.parked == 0 {

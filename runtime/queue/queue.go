@@ -42,7 +42,11 @@ type Queue[T comparable] struct {
 	// ranks is nil unless the queue has priorities.
 	ranks   *ranks
 	limiter workqueue.TypedRateLimiter[T]
+	failing failures[T]
 	metrics *recorder
+	// late and lateCause are those of Status.
+	late      uint64
+	lateCause string
 }
 
 // New returns an empty queue. It panics when the Config combines Order with Priority, Ageing or Flow.
@@ -82,20 +86,16 @@ func (q *Queue[T]) AddAfter(item T, delay time.Duration) {
 }
 
 // AddRateLimited adds item after the delay that the limiter returns.
-func (q *Queue[T]) AddRateLimited(item T) { q.AddAfter(item, q.limiter.When(item)) }
+func (q *Queue[T]) AddRateLimited(item T) { q.AddAfter(item, q.When(item)) }
 
 // AddWith adds item with options.
 func (q *Queue[T]) AddWith(item T, o AddOptions) {
 	delay := o.After
 	if o.RateLimited {
-		delay = max(delay, q.limiter.When(item))
+		delay = max(delay, q.When(item))
 	}
 	q.insert(item, delay > 0 || o.RateLimited, delay, q.priority(item, o.Priority))
 }
-
-// Forget resets the limiter's failures of item. A caller of AddRateLimited must call it when the item
-// has succeeded or is given up. It doesn't replace Done.
-func (q *Queue[T]) Forget(item T) { q.limiter.Forget(item) }
 
 // NumRequeues returns the number of item's failures that the limiter has counted.
 func (q *Queue[T]) NumRequeues(item T) int { return q.limiter.NumRequeues(item) }

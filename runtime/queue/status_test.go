@@ -44,3 +44,47 @@ func TestStatus(t *testing.T) {
 		}
 	})
 }
+
+// TestFailing checks that an item which fails twelve times in a row is reported until it succeeds, in
+// whatever way it is added again.
+func TestFailing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{})
+		defer q.ShutDown()
+		for name, again := range map[string]func(){
+			"AddRateLimited": func() { q.AddRateLimited("bad") },
+			"AddWith":        func() { q.AddWith("bad", queue.AddOptions{RateLimited: true}) },
+			"When":           func() { q.When("bad") },
+		} {
+			for n := range 13 {
+				if s := q.Status(); (s.Failing > 0) != (n >= 12) {
+					t.Errorf("%s: after %d failures: %+v", name, n, s)
+				}
+				again()
+			}
+			q.AddRateLimited("good")
+			bubble.Pass(time.Minute)
+			if s := q.Status(); s.Failing != 1 || s.FailingItem != "bad" || s.FailingFor != time.Minute {
+				t.Errorf("%s: after a minute: %+v", name, s)
+			}
+			q.Forget("bad")
+			q.Forget("good")
+			if s := q.Status(); s.Failing != 0 || s.FailingItem != nil || s.FailingFor != 0 {
+				t.Errorf("%s: after a success: %+v", name, s)
+			}
+		}
+	})
+}
+
+// TestReleaseLate checks that items which were held back for too long are counted.
+func TestReleaseLate(t *testing.T) {
+	q := queue.New(queue.Config[string]{Gate: func(string) bool { return true }})
+	defer q.ShutDown()
+	q.Add("a")
+	if q.ReleaseLate("b", "the wrong one") || !q.ReleaseLate("a", "a cause") {
+		t.Error("the wrong item was released")
+	}
+	if s := q.Status(); s.Late != 1 || s.LateCause != "a cause" || s.Ready != 1 || s.Parked != 0 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -55,6 +55,9 @@ var (
 	informerLists   = counter("informer_lists_total", "Lists that became visible", ofInformer)
 	informerWatches = counter("informer_watches_total", "Watches that were opened", ofInformer)
 
+	informerMutations = counter("informer_mutations_total",
+		"Cached objects that were found to be modified by someone they are shared with", ofInformer)
+
 	handlerBacklog   = gauge("handler_backlog", "Notifications that wait for the handler", sum, ofHandler)
 	handlerDelivered = counter("handler_notifications_total", "Notifications that the handler was given",
 		ofHandler)
@@ -65,7 +68,10 @@ var (
 	queueParked    = gauge("queue_parked", "Items that the queue's gate holds back", sum, ofQueue)
 	queueDelayed   = gauge("queue_delayed", "Items whose delay isn't over", sum, ofQueue)
 	queueHandedOut = counter("queue_handed_out_total", "Items that were handed out", ofQueue)
-	queueRunning   = gauge("queue_longest_running_seconds",
+	queueFailing   = gauge("queue_failing", "Items that have failed twelve times in a row or more", sum, ofQueue)
+	queueLate      = counter("queue_late_total",
+		"Items that were handed out though a cache didn't show their own writes", ofQueue)
+	queueRunning = gauge("queue_longest_running_seconds",
 		"How long the oldest item that is with a worker has been there", highest, ofQueue)
 	queueWaiting = gauge("queue_oldest_waiting_seconds", "How long the oldest item has waited", highest, ofQueue)
 
@@ -150,6 +156,7 @@ func (all series) addInformer(i *eyes.Informer, now time.Time) {
 		all.add(informerSilent, now.Sub(i.LastEvent).Seconds(), labels...)
 	}
 	all.add(informerLists, float64(i.Lists), labels...)
+	all.add(informerMutations, float64(i.Mutations), labels...)
 	all.add(informerWatches, float64(i.Watches), labels...)
 	for _, h := range i.Handlers {
 		all.add(handlerBacklog, float64(h.Backlog), and(h.Name)...)
@@ -164,6 +171,8 @@ func (all series) addQueue(q *eyes.Queue) {
 	all.add(queueParked, float64(q.Parked), q.Source)
 	all.add(queueDelayed, float64(q.Delayed), q.Source)
 	all.add(queueHandedOut, float64(q.HandedOut), q.Source)
+	all.add(queueFailing, float64(q.Failing), q.Source)
+	all.add(queueLate, float64(q.Late), q.Source)
 	if q.LongestRunningSeconds != nil {
 		all.add(queueRunning, *q.LongestRunningSeconds, q.Source)
 		all.add(queueWaiting, *q.OldestWaitingSeconds, q.Source)

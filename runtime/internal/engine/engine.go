@@ -97,6 +97,8 @@ type engine[K comparable] struct {
 	restored atomic.Pointer[restore]
 	// optional is the reader, if the kind is optional and the informer has started.
 	optional atomic.Pointer[optionalReader]
+	// detector is that of the run, nil if there is none.
+	detector atomic.Pointer[mutationDetector]
 	// failures announces failed lists and watches to WaitForSyncOr.
 	failures broadcast
 
@@ -227,6 +229,7 @@ func (i *engine[K]) Run(ctx context.Context) {
 		return
 	}
 	detector := newMutationDetector(i.config.Subject, i.config.Options)
+	i.detector.Store(detector)
 	i.runUntil(ctx, detector)
 	i.readers.Wait()
 	detector.compareLast()

@@ -36,6 +36,10 @@ type mutationDetector struct {
 	mu      sync.Mutex
 	new     []watchedObject
 	skipped int
+	// found counts the objects that were modified. The first was found at first, the last is last.
+	found int
+	first time.Time
+	last  string
 
 	// The fields below belong to the goroutine that compares.
 	current, previous []watchedObject
@@ -157,6 +161,7 @@ func (d *mutationDetector) compare() {
 			switch {
 			case reflect.DeepEqual(o.object, o.copy):
 			case d.report != nil:
+				d.note(nameOf(o.copy))
 				d.report(o.copy, o.object)
 				generation[i] = watchedObject{} // It is reported once.
 			default:
@@ -169,4 +174,24 @@ func (d *mutationDetector) compare() {
 	if altered {
 		panic(fmt.Sprintf("cache %s modified", d.name))
 	}
+}
+
+// note notes that an object was modified.
+func (d *mutationDetector) note(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.found++; d.found == 1 {
+		d.first = time.Now()
+	}
+	d.last = name
+}
+
+// status sets what was found.
+func (d *mutationDetector) status(s *informer.Status) {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.Mutations, s.MutatedSince, s.MutatedObject = d.found, d.first, d.last
 }

@@ -38,6 +38,7 @@ func (i *engine[K]) Status() informer.Status {
 	if source, ok := i.config.Source.(interface{ Reading() listwatch.Reading }); ok {
 		s.Reading = source.Reading()
 	}
+	i.detector.Load().status(&s)
 	if stopped {
 		s.State = informer.Stopped
 	}

@@ -164,6 +164,7 @@ func TestCells(t *testing.T) {
 	b.has(b.cells("queues")[0], map[string]string{
 		"Queue": "bakeries", "Ready": "4", "In process": "1", "Again": "1", "Parked": "0", "Delayed": "1",
 		"Handed out": "1", "Longest running": "-", "Oldest waiting": "-", "Shut down": "no",
+		"Failing": "0",
 	}, map[string]between{"Next due": {time.Until(soonest), latest.Sub(shown.Taken)}})
 
 	b.has(b.cells("members")[0], map[string]string{

@@ -17,7 +17,6 @@ import (
 	"github.com/kubewright/kubewright/eyes"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
-	"github.com/kubewright/kubewright/runtime/queue"
 )
 
 // script is markup that would run in a page that shows texts as markup, or as part of an attribute.
@@ -40,7 +39,7 @@ func TestInjection(t *testing.T) {
 	texts := []string{
 		"LastError", "Relisted", "NotStreamed", "Group", "Version", "Resource", "Handler", "source", "queue",
 		"group", "Identity", "Error", "Owned", "Giving", "Unowned", "LabelSelector", "FieldSelector", "Dropped",
-		"Indexes",
+		"Indexes", "FailingItem", "LateCause",
 	}
 	for v, n := reflect.ValueOf(&one).Elem(), 0; n < v.NumField(); n++ {
 		if name := v.Type().Field(n).Name; v.Field(n).Kind() == reflect.String && name != "Type" {
@@ -50,9 +49,9 @@ func TestInjection(t *testing.T) {
 	}
 	e := eyes.New(eyes.Options{Keys: true})
 	e.AddCaches(script("source"), &statuses{list: []informer.Status{one}})
-	q := queue.New(queue.Config[string]{})
-	t.Cleanup(q.ShutDown)
-	e.AddQueue(script("queue"), q)
+	e.AddQueue(script("queue"), queueStatus{
+		Failing: 1, FailingItem: script("FailingItem"), Late: 1, LateCause: script("LateCause"),
+	})
 	e.AddMember(script("group"), func() (eyes.Member, bool) {
 		return eyes.Member{
 			Identity: script("Identity"), Error: script("Error"), Owned: []string{script("Owned")},
@@ -84,16 +83,14 @@ func TestSecrets(t *testing.T) {
 	all := &statuses{list: []informer.Status{{
 		Name: "informer of bakeries", Resource: schema.GroupVersionResource{Resource: "bakeries"},
 		State: informer.BackingOff, LastError: fmt.Errorf("list: %w", decoding), Failures: 3,
-		FailingSince: time.Now().Add(-time.Minute), Relisted: missing,
+		FailingSince: time.Now().Add(-time.Minute), Relisted: missing, Mutations: 1, MutatedObject: secret,
+		FieldSelector: "metadata.name=" + secret,
 	}}}
 	for _, keys := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keys %t", keys), func(t *testing.T) {
-			q := queue.New(queue.Config[string]{})
-			t.Cleanup(q.ShutDown)
-			q.Add(secret)
 			e := eyes.New(eyes.Options{Keys: keys})
 			e.AddCaches("shop", all)
-			e.AddQueue("bakeries", q)
+			e.AddQueue("bakeries", queueStatus{Failing: 1, FailingItem: secret})
 			registry := prometheus.NewRegistry()
 			registry.MustRegister(eyesmetrics.New(e))
 			metrics := get(t, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), "/metrics")

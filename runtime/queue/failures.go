@@ -1,0 +1,66 @@
+package queue
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// manyFailures is how often an item fails in a row until it counts as failing: with the default limiter,
+	// for 20 s.
+	manyFailures = 12
+	// mostFailing is how many items are remembered.
+	mostFailing = 1000
+)
+
+// failures are the items that have failed many times in a row. The queue's lock guards since; n is its
+// length, so that the success of an item costs one load.
+type failures[T comparable] struct {
+	n     atomic.Int64
+	since map[T]int64
+}
+
+// When returns how long the limiter has item wait, which counts as a failure of it.
+func (q *Queue[T]) When(item T) time.Duration {
+	delay := q.limiter.When(item)
+	if q.limiter.NumRequeues(item) < manyFailures {
+		return delay
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	f := &q.failing
+	if _, known := f.since[item]; known || len(f.since) >= mostFailing {
+		return delay
+	}
+	if f.since == nil {
+		f.since = map[T]int64{}
+	}
+	f.since[item] = q.base.now()
+	f.n.Store(int64(len(f.since)))
+	return delay
+}
+
+// Forget resets the limiter's failures of item. A caller of AddRateLimited must call it when the item
+// has succeeded or is given up. It doesn't replace Done.
+func (q *Queue[T]) Forget(item T) {
+	q.limiter.Forget(item)
+	if q.failing.n.Load() == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.failing.since, item)
+	q.failing.n.Store(int64(len(q.failing.since)))
+}
+
+// set sets the number of items that fail, and the one that has failed for the longest time.
+func (f *failures[T]) set(s *Status, now int64) {
+	s.Failing = len(f.since)
+	first := now
+	for item, since := range f.since {
+		if since <= first {
+			first, s.FailingItem = since, item
+		}
+	}
+	s.FailingFor = time.Duration(now - first)
+}
