@@ -141,6 +141,10 @@ func (e *Eyes) Snapshot() *Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := &Snapshot{Schema: Schema, Taken: time.Now(), keys: e.options.Keys}
+	if e.last != nil { // There are probably as many as before.
+		s.Informers = make([]Informer, 0, len(e.last.Informers))
+		s.Queues = make([]Queue, 0, len(e.last.Queues))
+	}
 	for _, name := range slices.Sorted(maps.Keys(e.sources)) {
 		if !e.sources[name](s) {
 			e.forget(name)

@@ -72,7 +72,7 @@ var _ cache.ResourceEventHandlerRegistration = &registration[string]{}
 
 // HasSynced reports whether the informer has synced and its initial list was delivered to the handler. A
 // notification that made the handler panic counts as delivered.
-func (r *registration[K]) HasSynced() bool { return cache.IsDone(r.HasSyncedChecker()) }
+func (r *registration[K]) HasSynced() bool { return isClosed(r.hasSynced) }
 
 // HasSyncedChecker returns a checker whose channel is closed once HasSynced is true.
 func (r *registration[K]) HasSyncedChecker() cache.DoneChecker {

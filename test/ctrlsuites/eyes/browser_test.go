@@ -157,7 +157,10 @@ func (b *browser) picture(name string) {
 		return
 	}
 	var text []byte
-	b.do(chromedp.FullScreenshot(&text, 100))
+	var width, height int64
+	b.value("innerWidth", &width)
+	b.value("document.documentElement.scrollHeight", &height)
+	b.do(chromedp.EmulateViewport(width, height), chromedp.CaptureScreenshot(&text))
 	whole, err := png.Decode(bytes.NewReader(text))
 	if err != nil {
 		b.Fatal(err)
