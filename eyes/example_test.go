@@ -22,11 +22,11 @@ func Example() {
 	answer := httptest.NewRecorder()
 	mux.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/debug/eyes", nil))
 	for _, line := range strings.Split(answer.Body.String(), "\n")[2:] {
-		fmt.Println(strings.TrimSpace(line))
+		fmt.Println(strings.Join(strings.Fields(line), " "))
 	}
 	// Output:
 	// no findings
 	//
-	// QUEUE     READY  IN PROCESS  AGAIN  PARKED  DELAYED  NEXT DUE  HANDED OUT  LONGEST RUNNING  OLDEST WAITING
-	// bakeries  1      0           0      0       0        -         0           -                -
+	// QUEUE READY IN PROCESS AGAIN PARKED DELAYED NEXT DUE HANDED OUT LONGEST RUNNING OLDEST WAITING FAILING
+	// bakeries 1 0 0 0 0 - 0 - - 0
 }

@@ -67,10 +67,10 @@ func (s *Snapshot) writeQueues(b *strings.Builder) {
 	b.WriteString("\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	row(t, "QUEUE", "READY", "IN PROCESS", "AGAIN", "PARKED", "DELAYED", "NEXT DUE", "HANDED OUT",
-		"LONGEST RUNNING", "OLDEST WAITING")
+		"LONGEST RUNNING", "OLDEST WAITING", "FAILING")
 	for _, q := range s.Queues {
 		row(t, q.Source, q.Ready, q.InProcess, q.Again, q.Parked, q.Delayed, seconds(q.NextDueSeconds),
-			q.HandedOut, seconds(q.LongestRunningSeconds), seconds(q.OldestWaitingSeconds))
+			q.HandedOut, seconds(q.LongestRunningSeconds), seconds(q.OldestWaitingSeconds), q.Failing)
 	}
 	_ = t.Flush()
 }

@@ -45,6 +45,11 @@ func testShardOwnWrites[T kwsharding.Request](t *testing.T) {
 				b.check("at first")
 				b.join("third")
 				b.check("a third one has joined")
+				for _, s := range first.caches.Statuses() { // None if the caches aren't ours.
+					if len(s.Handlers) != 1 || s.Handlers[0].Name != "first" {
+						t.Errorf("the handlers of %s aren't named after the controller: %+v", s.Name, s.Handlers)
+					}
+				}
 				for i := range 40 {
 					b.want(fmt.Sprintf("town-%d", i), fmt.Sprintf("bread-%d", i), "rye")
 				}

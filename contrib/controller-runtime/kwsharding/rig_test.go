@@ -58,9 +58,10 @@ type bakery[T kwsharding.Request] struct {
 type replica[T kwsharding.Request] struct {
 	manager.Manager
 	*kwsharding.Shards[T]
-	name  string
-	queue workqueue.TypedRateLimitingInterface[T]
-	stop  context.CancelFunc
+	name   string
+	caches *kwctrl.Caches
+	queue  workqueue.TypedRateLimitingInterface[T]
+	stop   context.CancelFunc
 	// ended has what Start returned.
 	ended chan error
 }
@@ -138,7 +139,7 @@ func (b *bakery[T]) join(name string) *replica[T] {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	r := &replica[T]{Manager: mgr, Shards: shards, name: name, ended: make(chan error, 1)}
+	r := &replica[T]{Manager: mgr, Shards: shards, name: name, caches: caches, ended: make(chan error, 1)}
 	queue := source.TypedFunc[T](func(_ context.Context, q workqueue.TypedRateLimitingInterface[T]) error {
 		r.queue = q
 		return nil
