@@ -27,7 +27,7 @@ func TestEchoModel(t *testing.T) {
 		"moves": {moves: true}, "moves and more": {loses: true, lags: true, relists: true, moves: true},
 	}, func(t *testing.T, kind faults, seed uint64) {
 		m := &echoModel{
-			history: newHistory(t, kind, seed, true), keys: map[string]*echoKey{},
+			history: newHistory(t, kind, seed, 8, true), keys: map[string]*echoKey{},
 			writes: map[string]*historic{}, logs: map[string][]*historic{},
 		}
 		m.api.wrote, m.api.restored, m.api.keepsLast = m.record, m.forget, kind.moves

@@ -142,7 +142,8 @@ func runHistories(t *testing.T, kinds map[string]faults, run func(*testing.T, fa
 	}
 }
 
-func newHistory(t *testing.T, kind faults, seed uint64, skips bool) *history {
+// newHistory returns a history with up to so many keys.
+func newHistory(t *testing.T, kind faults, seed uint64, keys int, skips bool) *history {
 	h := &history{
 		T: t, faults: kind, dice: dice{random: rand.New(rand.NewPCG(seed, 99))}, places: map[string]*place{},
 	}
@@ -162,7 +163,7 @@ func newHistory(t *testing.T, kind faults, seed uint64, skips bool) *history {
 		Limiter:      workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second),
 	})
 	h.client = &http.Client{Transport: h.tracker.Transport(h.api)}
-	for n := range 2 + h.n(20) {
+	for n := range 2 + h.n(keys-1) {
 		h.places[fmt.Sprint("k", n)] = &place{}
 	}
 	for n := range 2 {

@@ -30,7 +30,7 @@ func TestModel(t *testing.T) {
 		"all but moves": {true, true, true, true, true, true, false}, "moves": {moves: true},
 		"moves and more": {loses: true, lags: true, relists: true, selects: true, moves: true},
 	}, func(t *testing.T, kind faults, seed uint64) {
-		m := &waitModel{history: newHistory(t, kind, seed, seed%2 == 1), keys: map[string]*waitKey{}}
+		m := &waitModel{history: newHistory(t, kind, seed, 30, seed%2 == 1), keys: map[string]*waitKey{}}
 		for name := range m.places {
 			m.keys[name] = &waitKey{name: name}
 		}

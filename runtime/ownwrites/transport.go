@@ -74,7 +74,7 @@ type write struct {
 	// required is the UID that a deletion requires of the object.
 	required types.UID
 	answer   *answer
-	uid     types.UID
+	uid      types.UID
 	// base is the version that the server compared before it wrote, if checked is set. That of a creation is
 	// empty.
 	base    string
