@@ -56,6 +56,8 @@ The exit status is 1 if there are findings, and 2 if the program can't be reache
 // errFindings is the error of a look that has found something. It has printed that.
 type errFindings struct{ error }
 
+func (e errFindings) Unwrap() error { return e.error }
+
 func (o *eyesOptions) run(cmd *cobra.Command, target string) error {
 	request, err := o.request(cmd.Context(), target)
 	if err != nil {

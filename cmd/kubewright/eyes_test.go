@@ -69,6 +69,9 @@ func TestEyes(t *testing.T) {
 			!strings.Contains(stderr.String(), c.stderr) {
 			t.Errorf("%s: exit status %d, %q, %q", c.args, status, &stdout, &stderr)
 		}
+		if failed := strings.Contains(stderr.String(), "kubewright:"); failed != (status == statusFailed) {
+			t.Errorf("%s: exit status %d, and an error: %q", c.args, status, &stderr)
+		}
 	}
 }
 
