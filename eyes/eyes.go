@@ -140,7 +140,10 @@ func (e *Eyes) add(name string, s source) {
 func (e *Eyes) Snapshot() *Snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := &Snapshot{Schema: Schema, Taken: time.Now(), keys: e.options.Keys}
+	s := &Snapshot{
+		Schema: Schema, Taken: time.Now(), Informers: []Informer{}, Queues: []Queue{}, Members: []Member{},
+		keys: e.options.Keys,
+	}
 	if e.last != nil { // There are probably as many as before.
 		s.Informers = make([]Informer, 0, len(e.last.Informers))
 		s.Queues = make([]Queue, 0, len(e.last.Queues))
