@@ -39,7 +39,7 @@ type source func(s *Snapshot) (goesOn bool)
 
 // Options are those of an Eyes. The zero value is valid.
 type Options struct {
-	// Keys shows the names of objects that errors are about, such as those that can't be decoded.
+	// Keys shows the names of objects: those that errors and findings are about, and those in selectors.
 	Keys bool
 }
 

@@ -354,7 +354,8 @@ func TestNames(t *testing.T) {
 		for _, keys := range []bool{false, true} {
 			e := eyes.New(eyes.Options{Keys: keys})
 			e.AddCaches("shop", statuses{{
-				LastError: failed, Relisted: failed, FieldSelector: "spec.size=1,metadata.name==secret",
+				LastError: failed, Relisted: failed,
+				FieldSelector: "metadata.namespace=ns,metadata.name!=secret,metadata.name==secret",
 			}})
 			s := e.Snapshot()
 			text, err := json.Marshal(s)
@@ -362,14 +363,16 @@ func TestNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := s.Informers[0]
-			if got := strings.Count(string(text), "secret"); keys && got != 3 || !keys && got > 0 {
+			if got := strings.Count(string(text), "secret"); keys && got != 4 || !keys && got > 0 {
 				t.Errorf("with keys %t, the name is %d times in %s", keys, got, text)
 			}
 			if keys && (!strings.HasSuffix(i.LastErrorKey, "secret") || i.RelistedKey != i.LastErrorKey) {
 				t.Errorf("keys %q and %q", i.LastErrorKey, i.RelistedKey)
 			}
-			if want := map[bool]string{true: "=secret", false: "(name)"}[keys]; i.FieldSelector !=
-				"spec.size=1,metadata.name="+want {
+			if want := map[bool]string{
+				true:  "metadata.namespace=ns,metadata.name!=secret,metadata.name==secret",
+				false: "metadata.namespace=ns,metadata.name!=(name),metadata.name=(name)",
+			}[keys]; i.FieldSelector != want {
 				t.Errorf("selector %q", i.FieldSelector)
 			}
 			if !strings.Contains(i.LastError, "spec.size") || i.Relisted != i.LastError {

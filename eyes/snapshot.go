@@ -214,8 +214,9 @@ func (snapshot *Snapshot) selectorOf(fields string) string {
 	}
 	terms := strings.Split(fields, ",")
 	for n, term := range terms {
-		if name, _, isName := strings.Cut(term, "="); isName && strings.HasPrefix(name, "metadata.name") {
-			terms[n] = "metadata.name=(name)"
+		name, _, _ := strings.Cut(term, "=")
+		if name == "metadata.name" || name == "metadata.name!" {
+			terms[n] = name + "=(name)"
 		}
 	}
 	return strings.Join(terms, ",")
