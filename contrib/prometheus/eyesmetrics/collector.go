@@ -153,7 +153,11 @@ func (all series) addInformer(i *eyes.Informer, now time.Time) {
 	}
 	all.add(informerFailing, failing, labels...)
 	if i.State == "Watching" && !i.LastEvent.IsZero() {
-		all.add(informerSilent, now.Sub(i.LastEvent).Seconds(), labels...)
+		quiet := now.Sub(i.LastEvent)
+		if !i.Since.IsZero() {
+			quiet = min(quiet, now.Sub(i.Since)) // the watch is newer than what the one before delivered
+		}
+		all.add(informerSilent, quiet.Seconds(), labels...)
 	}
 	all.add(informerLists, float64(i.Lists), labels...)
 	all.add(informerMutations, float64(i.Mutations), labels...)

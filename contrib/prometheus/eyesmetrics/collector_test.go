@@ -86,3 +86,29 @@ kubewright_findings{kind="no worker",source="bakeries?"} 1
 		}
 	})
 }
+
+type openWatch struct{ status informer.Status }
+
+func (o *openWatch) Statuses() []informer.Status { return []informer.Status{o.status} }
+
+// TestSilent checks that a watch isn't silent for longer than it is open.
+func TestSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		open := &openWatch{informer.Status{State: informer.Watching, Since: time.Now(), LastEvent: time.Now()}}
+		e := eyes.New(eyes.Options{})
+		e.AddCaches("shop", open)
+		bubble.Pass(time.Hour)
+		open.status.Since = time.Now()
+		bubble.Pass(time.Minute)
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(eyesmetrics.New(e))
+		const name = "kubewright_informer_silent_seconds"
+		want := "# HELP " + name + " How long an open watch has delivered nothing, not even a bookmark\n# TYPE " +
+			name + ` gauge
+` + name + `{form="",group="",resource="",source="shop",version=""} 60
+`
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), name); err != nil {
+			t.Error(err)
+		}
+	})
+}
