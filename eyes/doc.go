@@ -2,7 +2,7 @@
 //
 //	e := eyes.New(eyes.Options{})
 //	e.AddFactory("shop", factory)
-//	e.AddQueue("bakeries", q)
+//	e.AddQueue("bakeries", workqueue.AsQueue(q)) // for a q of runtime/workqueue
 //	mux.Handle("/debug/eyes", e)
 //
 // Under controller-runtime, add the caches, and let the metrics server serve the page:

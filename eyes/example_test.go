@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/kubewright/kubewright/eyes"
-	"github.com/kubewright/kubewright/runtime/queue"
+	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
 // A program that serves what it is doing. `kubewright eyes URL` prints it.
 func Example() {
-	q := queue.New(queue.Config[string]{})
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())
 	e := eyes.New(eyes.Options{})
-	e.AddQueue("bakeries", q)
+	e.AddQueue("bakeries", workqueue.AsQueue(q)) // for a q of runtime/workqueue
 	mux := http.NewServeMux()
 	mux.Handle("/debug/eyes", e)
 

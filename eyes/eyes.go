@@ -53,7 +53,8 @@ func New(o Options) *Eyes {
 // Statuses has the status of several informers, as Caches of contrib/controller-runtime do.
 type Statuses interface{ Statuses() []informer.Status }
 
-// StatusQueue is a queue that has a status: a [queue.Queue] of any type of items, or a queue of kwctrl.
+// StatusQueue is a queue that has a status: a [queue.Queue] of any type of items, which workqueue.AsQueue
+// returns of a queue of runtime/workqueue, or a queue of kwctrl.
 type StatusQueue interface{ Status() queue.Status }
 
 // AddFactory looks at all informers of a factory, until all of them have stopped. It replaces what was added

@@ -457,21 +457,6 @@ func TestHandler(t *testing.T) {
 	})
 }
 
-// TestEmpty checks that lists without elements are such in JSON, also at the first look.
-func TestEmpty(t *testing.T) {
-	e := eyes.New(eyes.Options{})
-	const want = `"findings":[],"informers":[],"queues":[],"members":[]}`
-	for range 2 {
-		text, err := json.Marshal(e.Snapshot())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasSuffix(string(text), want) {
-			t.Errorf("%s, want %s at the end", text, want)
-		}
-	}
-}
-
 // TestPage checks that browsers get the page wherever it is mounted, and that its policy allows its own
 // script and style, and no other.
 func TestPage(t *testing.T) {

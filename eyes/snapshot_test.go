@@ -1,0 +1,24 @@
+package eyes_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/kubewright/kubewright/eyes"
+)
+
+// TestEmpty checks that lists without elements are such in JSON, also at the first look.
+func TestEmpty(t *testing.T) {
+	e := eyes.New(eyes.Options{})
+	const want = `"findings":[],"informers":[],"queues":[],"members":[]}`
+	for range 2 {
+		text, err := json.Marshal(e.Snapshot())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(string(text), want) {
+			t.Errorf("%s, want %s at the end", text, want)
+		}
+	}
+}
