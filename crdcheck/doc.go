@@ -7,5 +7,5 @@
 //
 // It writes nothing, and needs no server. Each problem stands in a line, with the place of the type, field or
 // marker, and the server's path and message. The exit status is 0 if servers accept all definitions, 1 if
-// they or kubewright refuse one, and 2 if there are none, or if the packages can't be read.
+// they or kubewright refuse one, or a package can't be read, and 2 if there are none, or a flag is wrong.
 package main
