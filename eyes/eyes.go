@@ -88,7 +88,7 @@ func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
 		}
 		s.Informers = append(s.Informers, Informer{
 			Source: name, Name: status.Name, Synced: status.Synced, State: string(status.State),
-			Unread: "the informer isn't one of kubewright's",
+			Handlers: []Handler{}, Unread: "the informer isn't one of kubewright's",
 		})
 		return status.State != informer.Stopped
 	})

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+
 	"github.com/kubewright/kubewright/eyes"
 )
 
@@ -20,5 +23,10 @@ func TestEmpty(t *testing.T) {
 		if !strings.HasSuffix(string(text), want) {
 			t.Errorf("%s, want %s at the end", text, want)
 		}
+	}
+	e.AddInformer("shop", cache.NewSharedInformer(&cache.ListWatch{}, &corev1.Pod{}, 0)) // client-go's
+	text, err := json.Marshal(e.Snapshot())
+	if err != nil || !strings.Contains(string(text), `"handlers":[],"unread":"the informer isn't`) {
+		t.Errorf("%s, %v", text, err)
 	}
 }
