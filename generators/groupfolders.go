@@ -231,11 +231,11 @@ func (p *groupFolders) keepsDoc(file string) bool {
 	return output.IsFile(file) && !madeByImport(file)
 }
 
-// skipMarker keeps controller-gen from writing definitions for a package.
+// skipMarker keeps generate --crds-dir and controller-gen from writing definitions for a package.
 const skipMarker = "+kubebuilder:skip"
 
-// warnings are about folders that are not the usual ones, a doc.go without the marker for controller-gen, and
-// types of versions that are no longer served: nothing updates them.
+// warnings are about folders that are not the usual ones, a doc.go without skipMarker, and types of versions
+// that are no longer served: nothing updates them.
 func (p *groupFolders) warnings(defs []*crd.Definition) Problems {
 	var problems Problems
 	set := output.Set{Headers: []string{generatedLine(importName)}}
@@ -251,8 +251,8 @@ func (p *groupFolders) warnings(defs []*crd.Definition) Problems {
 			doc := filepath.Join(dir, v.Name, "doc.go")
 			if !docs[doc] && p.keepsDoc(doc) && !mentions(doc, strings.TrimPrefix(skipMarker, "+")) {
 				problems = append(problems, marker.Problem{Warning: true, Pos: token.Position{Filename: doc, Line: 1,
-					Column: 1}, Message: "controller-gen would write definitions of the imported kinds, too; add // " +
-					skipMarker + " above the package clause"})
+					Column: 1}, Message: "generate --crds-dir and controller-gen would write definitions of the imported " +
+					"kinds, too; add // " + skipMarker + " above the package clause"})
 			}
 			docs[doc] = true
 		}

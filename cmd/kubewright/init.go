@@ -17,8 +17,8 @@ func initCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Begin an API of your own, or add a kind or a version to it",
 		Long: `Begin an API of one kind in a Go module, empty or not: doc.go and types.go of
-the version, and a go:generate line that makes everything else, unless there is
-one: deep copies, registration, clients, and the CustomResourceDefinition.
+the version, and, unless there is one, a go:generate line that makes the rest:
+deep copies, registration, clients, and the CustomResourceDefinition.
 
 In a version that exists, it adds a kind. In a new version of a kind that
 exists, it begins with the types and doc.go of the newest version, which stays
