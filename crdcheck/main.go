@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 		return refused, nil
 	case len(definitions) == 0:
 		return failed, fmt.Errorf("crdcheck: no type in %v embeds TypeMeta and ObjectMeta in a package with a "+
-			"group", patterns)
+			"group, and without +kubebuilder:skip", patterns)
 	}
 	c, err := newChecker()
 	if err != nil {
