@@ -93,9 +93,9 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 		fmt.Fprintln(out, f)
 	}
 	if bad > 0 {
-		fmt.Fprintf(out, "servers refuse %d of %d definitions\n", bad, len(definitions))
+		fmt.Fprintf(out, "definitions that servers refuse: %d of %d\n", bad, len(definitions))
 		return refused, nil
 	}
-	fmt.Fprintf(out, "servers accept all %d definitions\n", len(definitions))
+	fmt.Fprintf(out, "definitions that servers accept: all %d\n", len(definitions))
 	return accepted, nil
 }

@@ -38,7 +38,7 @@ func TestRun(t *testing.T) {
 		status int
 		text   string
 	}{
-		"./testdata/good": {accepted, "servers accept all 1 definitions\n"},
+		"./testdata/good": {accepted, "definitions that servers accept: all 1\n"},
 		"./testdata/misspelt": {refused, "testdata/misspelt/types.go:12:5: +kubebuilder:validation:Minimun is no " +
 			"marker of controller-gen; did you mean \"kubebuilder:validation:Minimum\"?\n"},
 		"./testdata":      {refused, "./testdata: no Go files in "},

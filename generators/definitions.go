@@ -31,7 +31,12 @@ type Definition struct {
 // At returns the position of the type, field or marker that a field of the definition was made from. The path
 // is one that API servers report, such as spec.versions[0].schema.openAPIV3Schema.properties[spec].maximum.
 // For a field that the definition doesn't have, it is the position of what would have it.
-func (d Definition) At(path string) token.Position { return d.made.At(path) }
+func (d Definition) At(path string) token.Position {
+	if d.made == nil { // not made by Definitions
+		return token.Position{}
+	}
+	return d.made.At(path)
+}
 
 // Definitions makes the definitions of the kinds in the packages of a configuration, of which it uses Inputs,
 // Definitions and Strict. It writes nothing. If one of the problems isn't just a warning, the definitions are

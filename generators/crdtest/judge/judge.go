@@ -83,9 +83,9 @@ func (j *judge) compare(
 	}
 	slices.Sort(got)
 	slices.Sort(want)
-	last := fmt.Sprintf("servers refuse %d of %d definitions\n", v.refused, v.definitions)
+	last := fmt.Sprintf("definitions that servers refuse: %d of %d\n", v.refused, v.definitions)
 	if v.refused == 0 {
-		last = fmt.Sprintf("servers accept all %d definitions\n", v.definitions)
+		last = fmt.Sprintf("definitions that servers accept: all %d\n", v.definitions)
 	}
 	if slices.Equal(got, want) && strings.HasSuffix(string(out), last) {
 		v.equal = v.definitions
