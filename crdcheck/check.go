@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresourcedefinition"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,17 +16,6 @@ import (
 
 	"github.com/kubewright/kubewright/generators"
 )
-
-// checker does what an API server does with a definition before it stores it.
-type checker struct {
-	scheme *runtime.Scheme
-}
-
-func newChecker() (*checker, error) {
-	c := &checker{scheme: runtime.NewScheme()}
-	install.Install(c.scheme)
-	return c, nil
-}
 
 // finding is something that a server says of a definition.
 type finding struct {
@@ -50,18 +38,18 @@ func (f finding) String() string {
 	return fmt.Sprintf("%v: %s: %s", f.at, f.path, f.message)
 }
 
-// check checks a definition.
-func (c *checker) check(ctx context.Context, d generators.Definition) (all []finding, err error) {
+// check does what an API server does with a definition before it stores it.
+func check(ctx context.Context, scheme *runtime.Scheme, d generators.Definition) (all []finding, err error) {
 	var sent apiextensionsv1.CustomResourceDefinition
 	if err := yaml.UnmarshalStrict(d.Text, &sent); err != nil {
 		return nil, err
 	}
-	c.scheme.Default(&sent)
+	scheme.Default(&sent)
 	var stored apiextensions.CustomResourceDefinition
-	if err := c.scheme.Convert(&sent, &stored, nil); err != nil {
+	if err := scheme.Convert(&sent, &stored, nil); err != nil {
 		return nil, err
 	}
-	strategy := customresourcedefinition.NewStrategy(c.scheme)
+	strategy := customresourcedefinition.NewStrategy(scheme)
 	strategy.PrepareForCreate(ctx, &stored)
 	for _, err := range strategy.Validate(ctx, &stored) {
 		all = append(all, finding{at: d.At(err.Field), path: err.Field, message: message(err)})

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubewright/kubewright/generators"
 )
@@ -31,19 +33,14 @@ func main() {
 	os.Exit(status)
 }
 
-const usage = `Check the CustomResourceDefinitions of Go types, as an API server does.
-
-Usage:
-  crdcheck [packages] [flags]
-
-Flags:
-`
-
 // run checks the definitions of the packages, and returns the exit status.
 func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	options := generators.DefinitionOptions{MaxDescription: -1}
 	flags := pflag.NewFlagSet("crdcheck", pflag.ContinueOnError)
-	flags.Usage = func() { fmt.Fprint(out, usage+flags.FlagUsages()) }
+	flags.Usage = func() {
+		fmt.Fprint(out, "Check the definitions of Go types, as an API server does.\n\n",
+			"usage: crdcheck [packages] [flags]\n\n", flags.FlagUsages())
+	}
 	flags.BoolVar(&options.AllowFloats, "crds-allow-floats", false, "that of kubewright generate")
 	flags.BoolVar(&options.EmbeddedMetadata, "crds-embedded-metadata", false, "that of kubewright generate")
 	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
@@ -72,14 +69,12 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 		return failed, fmt.Errorf("crdcheck: no type in %v embeds TypeMeta and ObjectMeta in a package with a "+
 			"group, and without +kubebuilder:skip", patterns)
 	}
-	c, err := newChecker()
-	if err != nil {
-		return failed, fmt.Errorf("crdcheck: %w", err)
-	}
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
 	bad := 0
 	var all []finding
 	for _, d := range definitions {
-		found, err := c.check(ctx, d)
+		found, err := check(ctx, scheme, d)
 		if err != nil {
 			return failed, fmt.Errorf("crdcheck: %s: %w", d.File, err)
 		}

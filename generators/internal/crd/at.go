@@ -13,10 +13,7 @@ import (
 var oneVersion = map[string]string{".spec.validation": ".spec.versions[0].schema",
 	".spec.subresources":             ".spec.versions[0].subresources",
 	".spec.additionalPrinterColumns": ".spec.versions[0].additionalPrinterColumns",
-	".spec.selectableFields":         ".spec.versions[0].selectableFields",
-	".spec.version":                  ".spec.versions[0].name",
-	".spec.deprecated":               ".spec.versions[0].deprecated",
-	".spec.deprecationWarning":       ".spec.versions[0].deprecationWarning"}
+	".spec.selectableFields":         ".spec.versions[0].selectableFields"}
 
 // At returns the position of a field, by its path as servers write it: .name, [index], or [key] of a map. It
 // is that of the last part of the path that is there.

@@ -18,22 +18,14 @@ const (
 	intOrStringKey   = "x-kubernetes-int-or-string"
 )
 
-// priority is the place of a marker among those of a type or a field: some depend on what others set.
+// priorities are the places of markers among those of a type or a field, as some depend on what others set. The
+// place of the others is 3.
+var priorities = map[string]int{"Type": 1, "XIntOrString": 2, "listType": 2, "default": 2,
+	"AtMostOneOf": 4, "ExactlyOneOf": 5, "AtLeastOneOf": 6}
+
 func priority(name string) int {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, marker.ItemsPrefix), validationPrefix)
-	switch strings.TrimPrefix(name, "k8s:") {
-	case "Type":
-		return 1
-	case "XIntOrString", "listType", "default":
-		return 2
-	case "AtMostOneOf":
-		return 4
-	case "ExactlyOneOf":
-		return 5
-	case "AtLeastOneOf":
-		return 6
-	}
-	return 3
+	return cmp.Or(priorities[strings.TrimPrefix(name, "k8s:")], 3)
 }
 
 // ordered returns markers in the order in which they count: by priority, and of those with the same one,
@@ -257,18 +249,12 @@ func (n *node) oneOf(name string, m marker.CRDMarker) {
 		}
 		return strings.Join(terms, separator)
 	}
-	count := join("(has(self.%s)?1:0)", "+")
-	rule := map[string]any{}
+	rule, message := join("(has(self.%s)?1:0)", "+")+" <= 1", "at most one of the fields in %v may be set"
 	switch name {
-	case "AtMostOneOf":
-		rule["rule"] = count + " <= 1"
-		rule["message"] = fmt.Sprintf("at most one of the fields in %v may be set", fields)
 	case "ExactlyOneOf":
-		rule["rule"] = count + " == 1"
-		rule["message"] = fmt.Sprintf("exactly one of the fields in %v must be set", fields)
+		rule, message = join("(has(self.%s)?1:0)", "+")+" == 1", "exactly one of the fields in %v must be set"
 	case "AtLeastOneOf":
-		rule["rule"] = join("has(self.%s)", "||")
-		rule["message"] = fmt.Sprintf("at least one of the fields in %v must be set", fields)
+		rule, message = join("has(self.%s)", "||"), "at least one of the fields in %v must be set"
 	}
-	n.rules = append(n.rules, keyed{rule, m.Pos})
+	n.rules = append(n.rules, keyed{map[string]any{"rule": rule, "message": fmt.Sprintf(message, fields)}, m.Pos})
 }
