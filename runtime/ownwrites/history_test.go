@@ -271,6 +271,9 @@ func (h *history) run(m model) {
 	}
 	acting.Wait()
 	h.quiet.Store(true)
+	if h.moves {
+		h.bookmarks()
+	}
 	bubble.Pass(4 * time.Minute)
 	h.api.direct(func(s *server) { s.Bookmark() }) // Real servers send one about every minute.
 	bubble.Pass(time.Minute)

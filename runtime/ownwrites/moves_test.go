@@ -35,7 +35,8 @@ func (h *history) limit(c *cached) {
 }
 
 // begin is called when a run of a key begins. Like Member.Do of package sharding it waits until the caches
-// have the range, and returns false if that isn't here: then the key is dropped.
+// have the range, and returns false if that isn't here: then the key is dropped. The range of the objects of
+// several keys never leaves, but the first list of it takes time, too.
 func (h *history) begin(key string) bool {
 	for {
 		if here, again := h.tryBegin(key); !again {
@@ -52,8 +53,9 @@ func (h *history) tryBegin(key string) (here, again bool) {
 	if p.away {
 		return false, false
 	}
+	needed := rangeOf(key).Plus(rangeOf("shared"))
 	for _, c := range h.caches {
-		if p.drains || c.part != nil && !c.stopped && !c.part.Status().Held.Covers(rangeOf(key)) {
+		if p.drains || c.part != nil && !c.stopped && !c.part.Status().Held.Covers(needed) {
 			return false, true
 		}
 	}
@@ -93,6 +95,16 @@ func (h *history) move(m model) {
 			h.pass(2 * time.Second)
 		}
 		h.set(key, false)
+		h.api.direct(func(s *server) { s.Bookmark() })
+	}
+}
+
+// bookmarks lets some bookmarks pass. Feeds of different ranges, whose watches are filtered, become one when
+// both have passed a version. Until then a key may wait for events, or a bookmark, of ranges of others.
+func (h *history) bookmarks() {
+	for range 4 {
+		h.api.direct(func(s *server) { s.Bookmark() })
+		bubble.Pass(time.Second)
 	}
 }
 
