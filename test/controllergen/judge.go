@@ -35,7 +35,8 @@ func (r row) judge(ctx context.Context, dir string) (alike bool, err error) {
 		}
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, r.packages...)...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join("..", "..", "generators", "crdtest", "judge"), os.Stdout, os.Stderr
+	cmd.Dir = filepath.Join("..", "..", "generators", "crdtest", "judge")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	var exit *exec.ExitError
 	if err = cmd.Run(); errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return false, nil

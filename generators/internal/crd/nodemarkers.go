@@ -18,8 +18,8 @@ const (
 	intOrStringKey   = "x-kubernetes-int-or-string"
 )
 
-// priorities are the places of markers among those of a type or a field, as some depend on what others set. The
-// place of the others is 3.
+// priorities are the places of markers among those of a type or a field, as some depend on what others set.
+// The place of all others is 3.
 var priorities = map[string]int{"Type": 1, "XIntOrString": 2, "listType": 2, "default": 2,
 	"AtMostOneOf": 4, "ExactlyOneOf": 5, "AtLeastOneOf": 6}
 
@@ -256,5 +256,6 @@ func (n *node) oneOf(name string, m marker.CRDMarker) {
 	case "AtLeastOneOf":
 		rule, message = join("has(self.%s)", "||"), "at least one of the fields in %v must be set"
 	}
-	n.rules = append(n.rules, keyed{map[string]any{"rule": rule, "message": fmt.Sprintf(message, fields)}, m.Pos})
+	message = fmt.Sprintf(message, fields)
+	n.rules = append(n.rules, keyed{map[string]any{"rule": rule, "message": message}, m.Pos})
 }
