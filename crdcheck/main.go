@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	if len(patterns) == 0 {
 		patterns = []string{"."}
 	}
-	cfg := generators.Config{Strict: true, Definitions: &options}
+	cfg := generators.Config{Definitions: &options} // What only kubewright generate refuses is a warning.
 	for _, pattern := range patterns {
 		cfg.Inputs = append(cfg.Inputs, generators.Input{Pattern: pattern})
 	}

@@ -39,8 +39,9 @@ func TestRun(t *testing.T) {
 		text   string
 	}{
 		"./testdata/good": {accepted, "definitions that servers accept: all 1\n"},
-		"./testdata/misspelt": {refused, "testdata/misspelt/types.go:12:5: +kubebuilder:validation:Minimun is no " +
-			"marker of controller-gen; did you mean \"kubebuilder:validation:Minimum\"?\n"},
+		"./testdata/misspelt": {accepted, "testdata/misspelt/types.go:12:5: warning: " +
+			"+kubebuilder:validation:Minimun is no marker of controller-gen; did you mean " +
+			"\"kubebuilder:validation:Minimum\"?\ndefinitions that servers accept: all 1\n"},
 		"./testdata":      {refused, "./testdata: no Go files in "},
 		"--nothing":       {failed, "crdcheck: unknown flag: --nothing"},
 		"./testdata/none": {failed, "no type in [./testdata/none] embeds TypeMeta and ObjectMeta"},

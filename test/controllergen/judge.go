@@ -9,9 +9,7 @@ import (
 )
 
 // judge reports whether crdcheck and an API server say the same of the definitions of a row, whose module is
-// in dir. The program that finds out is of another module, which has an API server. Types that kubewright
-// refuses because of their markers, which controller-gen ignores, don't count as a difference: crdcheck then
-// says no more.
+// in dir. The program that finds out is of another module, which has an API server.
 func (r row) judge(ctx context.Context, dir string) (alike bool, err error) {
 	files, _, err := r.ours(ctx, dir)
 	if err != nil {

@@ -53,5 +53,5 @@ func run(ctx context.Context, module, folder string, args []string) (equal bool,
 	defer j.server.Stop()
 	v, err := j.compare(ctx, module, args, definitions)
 	fmt.Print(v.text)
-	return v.none || v.equal == len(definitions), err
+	return v.equal == len(definitions), err
 }
