@@ -6,7 +6,7 @@
 //	go tool crdcheck ./apis/...
 //
 // It writes nothing, and needs no server. Each problem stands in a line, with the place of the type, field or
-// marker, and the server's path and message. What servers accept and only kubewright generate refuses, such as
-// a misspelt marker, is a warning. The exit status is 0 if servers accept all definitions, 1 if they refuse one
-// or a package can't be read, and 2 if there are none, or a flag is wrong.
+// marker, and the server's path and message. What servers accept and only kubewright generate refuses, such
+// as a misspelt marker, is a warning. The exit status is 0 if servers accept all definitions, 1 if they
+// refuse one or a package can't be read, and 2 if there are none, or a flag is wrong.
 package main
