@@ -47,7 +47,7 @@ func newCopy(v version) (*copied, error) {
 		return nil, fmt.Errorf("git ls-files: %w: run this in a checkout", err)
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
-		if strings.HasPrefix(name, "upstream/") {
+		if strings.HasPrefix(name, "upstream/") && name != "upstream/versions" {
 			continue
 		}
 		err := copyFile(filepath.Join(c.dir, name), name)
