@@ -1,8 +1,10 @@
 package generators
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/kubewright/kubewright/generators/internal/crd"
@@ -30,6 +32,9 @@ func (i *Init) definition() ([]*crd.Definition, Problems) {
 // goGenerate is a line that makes go generate write all code and definitions of the packages below its file.
 const goGenerate = "//go:generate go tool kubewright generate ./... --crds-dir "
 
+// crdsFlag matches the folder for definitions in such a line.
+var crdsFlag = regexp.MustCompile(`\s--crds-dir[ =](\S+)`)
+
 // generateLine is a line for go generate that runs kubewright.
 type generateLine struct {
 	// dir is the folder of its file, argument that of go generate, which the package in dir is part of.
@@ -50,13 +55,8 @@ func (i *Init) findGenerate(contents map[string][]byte, root string) (generateLi
 			if !strings.HasPrefix(line, "//go:generate ") || !strings.Contains(line, "kubewright generate") {
 				return false
 			}
-			words := strings.Fields(line)
-			for n, word := range words {
-				if dir, ok := strings.CutPrefix(word, "--crds-dir="); ok {
-					g.crds = filepath.Join(g.dir, dir)
-				} else if word == "--crds-dir" && n+1 < len(words) {
-					g.crds = filepath.Join(g.dir, words[n+1])
-				}
+			if m := crdsFlag.FindStringSubmatch(line); m != nil {
+				g.crds = filepath.Join(g.dir, m[1])
 			}
 			return true
 		})
@@ -73,13 +73,8 @@ func (i *Init) findGenerate(contents map[string][]byte, root string) (generateLi
 
 // relative returns the path of a folder as seen from another one, with slashes.
 func relative(from, to string) (string, error) {
-	from, err := filepath.Abs(from)
-	if err != nil {
-		return "", err
-	}
-	if to, err = filepath.Abs(to); err != nil {
-		return "", err
-	}
+	from, fromErr := filepath.Abs(from)
+	to, toErr := filepath.Abs(to)
 	path, err := filepath.Rel(from, to)
-	return filepath.ToSlash(path), err
+	return filepath.ToSlash(path), errors.Join(fromErr, toErr, err)
 }
