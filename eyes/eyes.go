@@ -66,7 +66,7 @@ func (e *Eyes) AddFactory(name string, f factory.Interface) error {
 	e.add(name, func(s *Snapshot) bool {
 		statuses, _ := factory.Statuses(f)
 		return s.addInformers(name, statuses)
-	})
+	}, nil)
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (e *Eyes) AddCaches(name string, c Statuses) {
 	e.add(name, func(s *Snapshot) bool {
 		s.addInformers(name, c.Statuses())
 		return true
-	})
+	}, nil)
 }
 
 // AddInformer looks at an informer until it has stopped. It replaces what was added by that name. Of an
@@ -91,12 +91,12 @@ func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
 			Handlers: []Handler{}, Unread: "the informer isn't one of kubewright's",
 		})
 		return status.State != informer.Stopped
-	})
+	}, nil)
 }
 
 // AddQueue looks at a queue until it is shut down and empty. It replaces what was added by that name.
 func (e *Eyes) AddQueue(name string, q StatusQueue) {
-	e.add(name, func(s *Snapshot) bool { return s.addQueue(name, q.Status()) })
+	e.add(name, func(s *Snapshot) bool { return s.addQueue(name, q.Status()) }, nil)
 }
 
 // AddMember looks at a member of a sharded controller, as long as look returns that it goes on. ownerOf
@@ -111,10 +111,7 @@ func (e *Eyes) AddMember(
 		m.Source = name
 		s.Members = append(s.Members, m)
 		return goesOn
-	})
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.owners[name] = ownerOf
+	}, ownerOf)
 }
 
 // Remove forgets what was added by a name.
@@ -130,11 +127,15 @@ func (e *Eyes) forget(name string) {
 	delete(e.owners, name)
 }
 
-func (e *Eyes) add(name string, s source) {
+// add adds a source in place of that of the same name. ownerOf is nil unless it is a member.
+func (e *Eyes) add(name string, s source, ownerOf func(string) (string, bool)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.forget(name)
 	e.sources[name] = s
+	if ownerOf != nil {
+		e.owners[name] = ownerOf
+	}
 }
 
 // Snapshot looks. Its Findings compare it with an earlier look, if there was one.

@@ -20,7 +20,7 @@ import (
 //	                  before
 //	handler panics    a handler has panicked since the look before
 //	reconcile hangs   an item has been in process for ten minutes, in a queue with metrics
-//	key fails         items have failed twelve times in a row, with the default limiter for half a minute
+//	key fails         items have failed twelve times in a row, with the default limiter for 10 s or longer
 //	stale after own writes
 //	                  items were handed out since the look before though a cache didn't show their own writes
 //	cache mutated     a cached object was found to be modified, if informer.Options.MutationSample is set

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// manyFailures is how often an item fails in a row until it counts as failing: with the default limiter,
-	// for 20 s.
+	// manyFailures is how often an item fails in a row until it counts as failing. With the default limiter, the
+	// delays before are 10 s together.
 	manyFailures = 12
 	// mostFailing is how many items are remembered.
 	mostFailing = 1000
