@@ -38,7 +38,7 @@ func (r *run) minorsRow(row row) (string, error) {
 		return "", err
 	}
 	if s.status != 0 {
-		return "kubewright refuses it", nil
+		return "kubewright refuses it: " + strings.Join(s.messages[:min(1, len(s.messages))], ""), nil
 	}
 	if err := s.build(); err != nil {
 		return "", fmt.Errorf("with %s: %w", release, err)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/kube-openapi/pkg/common"
 	"k8s.io/kube-openapi/pkg/util"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -26,10 +25,6 @@ func Definitions(base common.GetOpenAPIDefinitions) common.GetOpenAPIDefinitions
 		return d.definitions
 	}
 }
-
-// atomic are the types that server-side apply treats as one value. Upstream marks them in comments, which
-// aren't in the compiled types.
-var atomic = []reflect.Type{reflect.TypeFor[corev1.ObjectReference]()}
 
 type definer struct {
 	ref         common.ReferenceCallback
