@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"go/token"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -63,15 +65,30 @@ func (o DefinitionOptions) Make(types *model.CRDs) ([]*Made, marker.Problems) {
 	}
 	b.checkFiles(all)
 	if !b.Problems.Fatal() {
-		for _, m := range all {
-			text, err := yamlOf(m.tree)
-			if err != nil {
-				b.Errorf(m.Pos, "%v", err)
-			}
-			m.Text = append([]byte("---\n"), text...)
-		}
+		b.texts(all)
 	}
 	return all, b.Problems.Sort()
+}
+
+// texts sets the texts of definitions.
+func (b *typeBuilder) texts(all []*Made) {
+	errs := make([]error, len(all))
+	// Not all at once, as a text takes ten times its size until it is done.
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var working sync.WaitGroup
+	for i, m := range all {
+		slots <- struct{}{}
+		working.Go(func() {
+			m.Text, errs[i] = yamlOf(m.tree)
+			<-slots
+		})
+	}
+	working.Wait()
+	for i, err := range errs {
+		if err != nil {
+			b.Errorf(all[i].Pos, "%v", err)
+		}
+	}
 }
 
 // reportServers reports what servers refuse, which controller-gen accepts. It leaves out what follows from a
@@ -100,7 +117,7 @@ func (b *typeBuilder) kinds() [][]*model.CRDType {
 				"// +kubebuilder:skip, above the package clause", p.Kinds[0].Name)
 		default:
 			for _, t := range p.Kinds {
-				if !hasMarker(t.Markers, "kubebuilder:skipversion") {
+				if !marker.HasCRD(t.Markers, "kubebuilder:skipversion") {
 					all = append(all, t)
 				}
 			}

@@ -246,7 +246,7 @@ func (b *typeBuilder) structOf(t *model.CRDType) *node {
 			n.required = append(n.required, f.Key)
 		}
 		property := newNode(f.Pos, "", "")
-		if !hasMarker(f.Markers, validationPrefix+"Schemaless") {
+		if !marker.HasCRD(f.Markers, validationPrefix+"Schemaless") {
 			property = b.schema(f.Type, t.Path, f.Pos)
 		}
 		property.set("description", f.Doc, f.Pos)
@@ -255,7 +255,7 @@ func (b *typeBuilder) structOf(t *model.CRDType) *node {
 			n.allOf = append(n.allOf, property)
 			continue
 		}
-		if hasMarker(f.Markers, "k8s:immutable") {
+		if marker.HasCRD(f.Markers, "k8s:immutable") {
 			immutable = append(immutable, f)
 		}
 		n.properties[f.Key] = property
@@ -288,13 +288,9 @@ func (b *typeBuilder) exclusive(t *model.CRDType) map[string]bool {
 	return keys
 }
 
-func hasMarker(markers []marker.CRDMarker, name string) bool {
-	return slices.ContainsFunc(markers, func(m marker.CRDMarker) bool { return m.Name == name })
-}
-
 // isRequired reports whether a field is required, and how to make it optional.
 func isRequired(f *model.CRDField, pkg *model.CRDPackage) (required bool, remedy string) {
-	has := func(name string) bool { return hasMarker(f.Markers, name) }
+	has := func(name string) bool { return marker.HasCRD(f.Markers, name) }
 	switch {
 	case has(validationPrefix + "Optional"):
 		return false, ""

@@ -102,8 +102,11 @@ func number(text string) any {
 	return n
 }
 
-// yamlOf returns a tree as text, which is that of sigs.k8s.io/yaml.
-func yamlOf(n *yaml.Node) ([]byte, error) { return yaml2.Marshal(plain(n, map[*yaml.Node]any{})) }
+// yamlOf returns a tree as a document of YAML, with the text of sigs.k8s.io/yaml.
+func yamlOf(n *yaml.Node) ([]byte, error) {
+	text, err := yaml2.Marshal(plain(n, map[*yaml.Node]any{}))
+	return append([]byte("---\n"), text...), err
+}
 
 // schemaTrees makes trees of schemas.
 type schemaTrees struct {

@@ -138,6 +138,11 @@ func (m CRDMarker) Text(arg string) string {
 	return text
 }
 
+// HasCRD reports whether a marker of that name is among markers.
+func HasCRD(markers []CRDMarker, name string) bool {
+	return slices.ContainsFunc(markers, func(m CRDMarker) bool { return m.Name == name })
+}
+
 // splitCRD splits a marker into the text before the first equals sign, the same without the part after its
 // last colon, and the text after the equals sign.
 func splitCRD(text string) (name, short, value string) {

@@ -6,12 +6,12 @@ import "strings"
 // name, ignoring case, and "" if none is close: at most two edits away, and fewer
 // than half of the name's length. Of equally close names it takes the first.
 func Suggest(name string, known []string) string {
-	best, distance := "", min(3, (len(name)+1)/2)
+	name, best, distance := strings.ToLower(name), "", min(3, (len(name)+1)/2)
 	for _, k := range known {
-		if len(name) > 2*len(k) { // It isn't close, and it may be very long.
+		if longer := len(name) - len(k); max(longer, -longer) >= distance { // as many edits, at least
 			continue
 		}
-		if d := edits(strings.ToLower(name), strings.ToLower(k)); d < distance {
+		if d := edits(name, strings.ToLower(k)); d < distance {
 			best, distance = k, d
 		}
 	}

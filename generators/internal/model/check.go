@@ -303,13 +303,13 @@ func (c *checker) empty(api *API, packages []*candidate) {
 		}
 	}
 	kinds := 0
-	made := len(api.Copies)+len(api.Registrations)+len(api.Defaults) > 0 || len(api.CRDs.defined()) > 0
+	made := len(api.Copies)+len(api.Registrations)+len(api.Defaults) > 0 || api.CRDs.hasKinds("")
 	for _, p := range packages {
 		kinds += len(p.kinds)
 		if p.only {
 			kinds++ // its client
 		}
-		if p.helped || p.only || api.CRDs.defined()[p.src.path] {
+		if p.helped || p.only || api.CRDs.hasKinds(p.src.path) {
 			continue // the code in the package is reason enough to name it
 		}
 		if len(p.kinds) == 0 && !p.wildcard && !applied[p.pkg] && (c.cfg.Strict || p.input.Explicit) {

@@ -25,17 +25,11 @@ type CRDs struct {
 // Type returns a type that a kind consists of, nil if its declaration wasn't found.
 func (c *CRDs) Type(name TypeName) *CRDType { return c.types[name] }
 
-// defined are the import paths of the packages that have kinds.
-func (c *CRDs) defined() map[string]bool {
-	paths := map[string]bool{}
-	if c != nil {
-		for _, p := range c.Packages {
-			if len(p.Kinds) > 0 {
-				paths[p.Path] = true
-			}
-		}
-	}
-	return paths
+// hasKinds reports whether a package has kinds; for "", whether any package has.
+func (c *CRDs) hasKinds(path string) bool {
+	return c != nil && slices.ContainsFunc(c.Packages, func(p *CRDPackage) bool {
+		return len(p.Kinds) > 0 && (path == "" || p.Path == path)
+	})
 }
 
 // CRDPackage is a package as definitions see it.
@@ -145,19 +139,9 @@ func (s *session) readCRDs(packages []*candidate) *CRDs {
 // declarations are the types of the parsed files, in order.
 func (s *source) declarations() []*typeDecl {
 	var decls []*typeDecl
-	for _, f := range s.files {
-		if f.syntax == nil {
-			continue
-		}
-		for _, decl := range f.syntax.Decls {
-			if gen, ok := decl.(*ast.GenDecl); ok && gen.Tok == token.TYPE {
-				for _, spec := range gen.Specs {
-					name := spec.(*ast.TypeSpec).Name.Name
-					if decl := s.types[name]; decl != nil && decl.spec == spec {
-						decls = append(decls, decl)
-					}
-				}
-			}
+	for spec := range s.specs(token.TYPE) {
+		if decl := s.types[spec.(*ast.TypeSpec).Name.Name]; decl != nil && decl.spec == spec {
+			decls = append(decls, decl)
 		}
 	}
 	return decls
@@ -217,25 +201,21 @@ func (r *crdReader) readReachable(kinds []TypeName) {
 	}
 }
 
-// KnownCRDType reports whether the schema of a type is known without its declaration.
-func KnownCRDType(name TypeName) bool {
-	switch name.Path {
-	case metav1Path:
-		return slices.Contains([]string{"ObjectMeta", "Time", "MicroTime", "Duration", "Fields"}, name.Name)
-	case "k8s.io/apimachinery/pkg/api/resource":
-		return name.Name == "Quantity"
-	case "k8s.io/apimachinery/pkg/runtime":
-		return name.Name == "RawExtension"
-	case metav1Path + "/unstructured":
-		return name.Name == "Unstructured"
-	case "k8s.io/apimachinery/pkg/util/intstr":
-		return name.Name == "IntOrString"
-	case "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
-		"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1":
-		return name.Name == "JSON"
-	}
-	return false
+// knownCRDTypes are the types whose schemas are known without their declarations, by import path.
+var knownCRDTypes = map[string][]string{
+	metav1Path:                             {"ObjectMeta", "Time", "MicroTime", "Duration", "Fields"},
+	metav1Path + "/unstructured":           {"Unstructured"},
+	"k8s.io/apimachinery/pkg/api/resource": {"Quantity"},
+	"k8s.io/apimachinery/pkg/runtime":      {"RawExtension"},
+	"k8s.io/apimachinery/pkg/util/intstr":  {"IntOrString"},
+	apiextensionsPath + "/v1":              {"JSON"},
+	apiextensionsPath + "/v1beta1":         {"JSON"},
 }
+
+const apiextensionsPath = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+
+// KnownCRDType reports whether the schema of a type is known without its declaration.
+func KnownCRDType(name TypeName) bool { return slices.Contains(knownCRDTypes[name.Path], name.Name) }
 
 // references yields the types that the definition of a type depends on.
 func (t *CRDType) references(yield func(TypeName)) {
@@ -246,9 +226,7 @@ func (t *CRDType) references(yield func(TypeName)) {
 	}
 	t.Expr.names(visit)
 	for _, f := range t.Fields {
-		schemaless := slices.ContainsFunc(f.Markers, func(m marker.CRDMarker) bool {
-			return m.Name == "kubebuilder:validation:Schemaless"
-		})
+		schemaless := marker.HasCRD(f.Markers, "kubebuilder:validation:Schemaless")
 		if f.Tagged && !f.Ignored && !schemaless && (f.Name == "" || token.IsExported(f.Name)) {
 			f.Type.names(visit)
 		}
@@ -315,7 +293,7 @@ func (r *crdReader) describe(decl *typeDecl) *CRDType {
 			}
 		}
 	}
-	if slices.ContainsFunc(t.Markers, func(m marker.CRDMarker) bool { return m.Name == "k8s:enum" }) {
+	if marker.HasCRD(t.Markers, "k8s:enum") {
 		t.Values = p.stringsOf(decl.name)
 	}
 	st, ok := spec.Type.(*ast.StructType)
@@ -357,28 +335,19 @@ func (f *CRDField) tag(field *ast.Field) {
 
 // stringsOf are the string literals among the constants of exactly the type of that name.
 func (s *source) stringsOf(name string) []string {
-	var values []string
 	for _, f := range s.files {
 		s.undeferFile(f, name)
-		if f.syntax == nil {
+	}
+	var values []string
+	for spec := range s.specs(token.CONST) {
+		spec := spec.(*ast.ValueSpec)
+		if ident, ok := spec.Type.(*ast.Ident); !ok || ident.Name != name {
 			continue
 		}
-		for _, decl := range f.syntax.Decls {
-			gen, ok := decl.(*ast.GenDecl)
-			if !ok || gen.Tok != token.CONST {
-				continue
-			}
-			for _, spec := range gen.Specs {
-				spec := spec.(*ast.ValueSpec)
-				if ident, ok := spec.Type.(*ast.Ident); !ok || ident.Name != name {
-					continue
-				}
-				for _, value := range spec.Values {
-					if lit, ok := value.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-						if text, err := strconv.Unquote(lit.Value); err == nil {
-							values = append(values, text)
-						}
-					}
+		for _, value := range spec.Values {
+			if lit, ok := value.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil {
+					values = append(values, text)
 				}
 			}
 		}

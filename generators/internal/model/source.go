@@ -7,6 +7,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"go/types"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -333,25 +334,34 @@ func (s *source) value(tok token.Token, name string) (ast.Expr, *file) {
 	if !s.declares(name) { // which parses a deferred file that has it
 		return nil, nil
 	}
-	for _, f := range s.files {
-		if f.syntax == nil {
-			continue
+	for spec, f := range s.specs(tok) {
+		spec := spec.(*ast.ValueSpec)
+		i := slices.IndexFunc(spec.Names, func(n *ast.Ident) bool { return n.Name == name })
+		if i >= 0 && len(spec.Values) == len(spec.Names) {
+			return spec.Values[i], f
 		}
-		for _, decl := range f.syntax.Decls {
-			gen, ok := decl.(*ast.GenDecl)
-			if !ok || gen.Tok != tok {
+	}
+	return nil, nil
+}
+
+// specs yields what the parsed files declare with a keyword, in order.
+func (s *source) specs(keyword token.Token) iter.Seq2[ast.Spec, *file] {
+	return func(yield func(ast.Spec, *file) bool) {
+		for _, f := range s.files {
+			if f.syntax == nil {
 				continue
 			}
-			for _, spec := range gen.Specs {
-				spec := spec.(*ast.ValueSpec)
-				i := slices.IndexFunc(spec.Names, func(n *ast.Ident) bool { return n.Name == name })
-				if i >= 0 && len(spec.Values) == len(spec.Names) {
-					return spec.Values[i], f
+			for _, decl := range f.syntax.Decls {
+				if gen, ok := decl.(*ast.GenDecl); ok && gen.Tok == keyword {
+					for _, spec := range gen.Specs {
+						if !yield(spec, f) {
+							return
+						}
+					}
 				}
 			}
 		}
 	}
-	return nil, nil
 }
 
 // returns are the string literals in a method that describes a type to OpenAPI: the result, or the
