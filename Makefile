@@ -55,7 +55,7 @@ bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENC
 	@cd test/bench && go run . $(BENCH)
 
 parity: ## regenerate client-go and real API repositories with our generators, compare; and the definitions of 18 repositories with controller-gen's, and with those of their import
-	@cd test/controllergen && go run . -server
+	@cd test/controllergen && go run . -server -makefiles
 	@cd generators/crdtest && go test -count=1 -timeout 1h . -run '^TestBack$$' -crds-dir ../../.cache/controllergen
 	@cd test/parity && go run . $(PARITY)
 

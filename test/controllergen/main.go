@@ -3,7 +3,7 @@
 // equal, and the first difference of each that isn't. It exits with 1 unless the kinds that differ are those
 // of testdata/differ.txt.
 //
-//	go run . [-only module] [-diff] [-times 5] [-server]
+//	go run . [-only module] [-diff] [-times 5] [-server] [-makefiles]
 package main
 
 import (
@@ -23,6 +23,7 @@ func main() {
 	diff := flag.Bool("diff", false, "print the whole difference of each file")
 	asks := flag.Int("asks", 4, "how often to ask controller-gen, whose answers may differ from run to run")
 	times := flag.Int("times", 0, "also measure both tools in turn, this many times, and print the medians")
+	lines := flag.Bool("makefiles", false, "also compare the files of lines of Makefiles and of their translations")
 	judges := flag.Bool("server", false, "also let crdcheck and an API server judge all definitions")
 	makeFor := flag.String("make", "", "only make kubewright's definitions of this row, for -times")
 	flag.Parse()
@@ -33,7 +34,7 @@ func main() {
 		}
 		return
 	}
-	ok, err := run(ctx, *only, *asks, *times, *diff, *judges)
+	ok, err := run(ctx, *only, *asks, *times, *diff, *judges, *lines)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "controllergen:", err)
 		os.Exit(2)
@@ -44,7 +45,7 @@ func main() {
 }
 
 // run compares the rows whose names contain only. It reports whether the result is the expected one.
-func run(ctx context.Context, only string, asks, times int, diff, judges bool) (ok bool, err error) {
+func run(ctx context.Context, only string, asks, times int, diff, judges, lines bool) (ok bool, err error) {
 	rows, err := readCorpus("corpus.tsv")
 	if err != nil {
 		return false, err
@@ -99,5 +100,9 @@ func run(ctx context.Context, only string, asks, times int, diff, judges bool) (
 	if judges {
 		fmt.Printf("definitions that crdcheck and the server judge alike: %d of %d\n", judged, all)
 	}
-	return ok, nil
+	if !lines {
+		return ok, nil
+	}
+	same, err := makefiles(ctx, cache, tool)
+	return ok && same, err
 }

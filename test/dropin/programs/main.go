@@ -1,7 +1,7 @@
 // Command programs moves public programs with kubewright move. It runs the tests of each program's own
 // packages in three states: as it was released, with Kubernetes' modules raised to the versions that
-// kubewright is for, and moved. What the last two print must be the same, and the way back must leave no
-// difference.
+// kubewright is for, and moved. A test must end after the move as it does raised, or as it did when released,
+// and the way back must leave no difference.
 //
 //	cd test/dropin/programs && go run . [-only lasso,kro] [-runs 3] [-dir folder]
 //

@@ -21,21 +21,23 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestCompare checks what counts as a difference: an outcome that no run before had, and a test that is gone.
+// TestCompare checks what counts as a difference: an outcome that no run had, raised or as released, and a
+// test that is gone.
 func TestCompare(t *testing.T) {
 	of := func(runs ...map[string]string) *outcome { return &outcome{runs: runs} }
 	pass, fail := map[string]string{"p T": "pass"}, map[string]string{"p T": "fail"}
 	for name, test := range map[string]struct {
-		before, after *outcome
-		want          string
+		released, before, after *outcome
+		want                    string
 	}{
-		"the same":      {of(pass, pass), of(pass, pass), ""},
-		"flaky before":  {of(pass, fail), of(pass, pass), ""},
-		"fails":         {of(pass, pass), of(pass, fail), "1 tests end otherwise:\np T: fail"},
-		"gone":          {of(pass), of(map[string]string{}), "1 tests end otherwise:\np T: missing"},
-		"doesn't build": {of(pass), &outcome{built: "x"}, `go build ./... before: "", after: "x"`},
+		"the same":      {of(pass), of(pass, pass), of(pass, pass), ""},
+		"flaky before":  {of(pass), of(pass, fail), of(pass, pass), ""},
+		"as released":   {of(pass), of(fail), of(pass), ""},
+		"fails":         {of(pass), of(pass, pass), of(pass, fail), "1 tests end otherwise:\np T: fail"},
+		"gone":          {of(pass), of(pass), of(map[string]string{}), "1 tests end otherwise:\np T: missing"},
+		"doesn't build": {of(pass), of(pass), &outcome{built: "x"}, `go build ./... before: "", after: "x"`},
 	} {
-		err := test.before.compare(test.after)
+		err := test.before.compare(test.after, test.released)
 		if got := ""; err != nil && err.Error() != test.want || err == nil && got != test.want {
 			t.Errorf("%s: %v, want %s", name, err, test.want)
 		}
