@@ -23,7 +23,7 @@ func main() {
 	diff := flag.Bool("diff", false, "print the whole difference of each file")
 	asks := flag.Int("asks", 4, "how often to ask controller-gen, whose answers may differ from run to run")
 	times := flag.Int("times", 0, "also measure both tools in turn, this many times, and print the medians")
-	lines := flag.Bool("makefiles", false, "also compare the files of lines of Makefiles and of their translations")
+	lines := flag.Bool("makefiles", false, "also compare what lines of Makefiles and their translations write")
 	judges := flag.Bool("server", false, "also let crdcheck and an API server judge all definitions")
 	makeFor := flag.String("make", "", "only make kubewright's definitions of this row, for -times")
 	flag.Parse()
