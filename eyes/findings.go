@@ -116,7 +116,7 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 	case !runs:
 	case i.Failures > 1 && now.Sub(i.FailingSince) >= failingFor:
 		f.Kind, f.Since, f.Key = "cannot list", i.FailingSince, i.LastErrorKey
-		f.Cause = fmt.Sprintf("%s, %d attempts: %s", i.Reason, i.Failures, i.LastError)
+		f.Cause = fmt.Sprintf("%s, %d requests failed in a row: %s", i.Reason, i.Failures, i.LastError)
 		found = append(found, f)
 	case !i.Synced && !i.Since.IsZero() && now.Sub(i.Since) >= syncWithin:
 		f.Kind, f.Since = "never synced", i.Since

@@ -3,6 +3,7 @@ package eyes
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -199,13 +200,25 @@ func (snapshot *Snapshot) textOf(err error) (text, key string) {
 		text, key = unnamed.Error(), strings.TrimPrefix(decoding.Namespace+"/"+decoding.Name, "/")
 	case errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name != "":
 		key = status.Status().Details.Name
-		text = strings.ReplaceAll(text, key, "(name)")
+		text = unnamed(text, key)
 	}
 	if !snapshot.keys {
 		key = ""
 	}
 	return text, key
 }
+
+// unnamed replaces the name of an object in a text, but not its letters inside of other words.
+func unnamed(text, name string) string {
+	pattern := regexp.QuoteMeta(name)
+	if wordEnds.MatchString(name) {
+		pattern = `\b` + pattern + `\b`
+	}
+	return regexp.MustCompile(pattern).ReplaceAllLiteralString(text, "(name)")
+}
+
+// wordEnds matches names that begin and end like a word, as most do.
+var wordEnds = regexp.MustCompile(`(?s)^\w(.*\w)?$`)
 
 // selectorOf returns a selector of fields, without the name of an object if that may not be shown.
 func (snapshot *Snapshot) selectorOf(fields string) string {

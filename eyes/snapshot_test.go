@@ -2,10 +2,13 @@ package eyes_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/eyes"
@@ -28,5 +31,25 @@ func TestEmpty(t *testing.T) {
 	text, err := json.Marshal(e.Snapshot())
 	if err != nil || !strings.Contains(string(text), `"handlers":[],"unread":"the informer isn't`) {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestErrorsDontNameObjects checks that the name of an object goes from the text of an error, and that other
+// words keep its letters.
+func TestErrorsDontNameObjects(t *testing.T) {
+	for name, want := range map[string]string{
+		"pods":   `(name) "(name)" is forbidden: no`, // in doubt, more goes
+		"is":     `pods "(name)" (name) forbidden: no`,
+		"for":    `pods "(name)" is forbidden: no`,
+		"a:b":    `pods "(name)" is forbidden: no`,
+		":b":     `pods "(name)" is forbidden: no`,
+		"ünused": `pods "(name)" is forbidden: no`,
+	} {
+		e := eyes.New(eyes.Options{})
+		e.AddCaches("shop", statuses{{LastError: apierrors.NewForbidden(
+			schema.GroupResource{Resource: "pods"}, name, errors.New("no"))}})
+		if got := e.Snapshot().Informers[0]; got.LastError != want || got.LastErrorKey != "" {
+			t.Errorf("%s: the error is %q, want %q", name, got.LastError, want)
+		}
 	}
 }

@@ -77,7 +77,9 @@ func NewCaches(options Options) *Caches {
 // NewCache is a [cache.NewCacheFunc], for the NewCache of the options of a manager or a cluster.
 // The cache is what Options.NewCache makes, with informers of kubewright that read lists and
 // watches as streams. They have client-go's metrics of informers in controller-runtime's registry,
-// named after the server's host and the form of the objects. If opts has a NewInformer, the cache
+// named after the server's host and the form of the objects. They log by the logger in the context that the
+// cache is started with, or controller-runtime's, and an informer because of which the cache did not sync is
+// logged with the cause. If opts has a NewInformer, the cache
 // is made with opts unchanged. The HTTP client is copied, so other clients of the program don't
 // change. With Options.OwnWrites, NewCache returns an error if opts has a NewInformer, or if writes
 // of that HTTP client don't pass the tracker's transport.
@@ -160,7 +162,11 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 		c.informers.add(made)
 		return made
 	}
-	return newCache(config, opts)
+	made, err := newCache(config, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &tellingCache{Cache: made, all: &c.informers, started: cacheStarted}, nil
 }
 
 // streaming returns a copy of an HTTP client, or of the one for config if that is nil, that streams.

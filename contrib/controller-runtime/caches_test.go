@@ -46,7 +46,7 @@ var forms = map[string]func() (client.Object, client.ObjectList){
 // options returns the options of a cache of config maps.
 func options() cache.Options {
 	mapper := meta.NewDefaultRESTMapper(nil)
-	for _, kind := range []string{"ConfigMap", "ConfigMapList"} {
+	for _, kind := range []string{"ConfigMap", "ConfigMapList", "Secret", "SecretList"} {
 		mapper.Add(corev1.SchemeGroupVersion.WithKind(kind), meta.RESTScopeNamespace)
 	}
 	return cache.Options{Scheme: scheme.Scheme, Mapper: mapper}

@@ -14,9 +14,11 @@ import (
 // as client-go does.
 type HandlerOptions struct {
 	// Name names the handler in logs, in [HandlerStatus] and in its HasSyncedChecker.
-	// The default is made from its type or the names of its functions.
+	// The default is made from its type or the names of its functions; HandlerStatus then also says in which
+	// file and line the handler was added.
 	Name string
-	// Logger gets warnings about the handler. The default is klog.Background().
+	// Logger gets warnings about the handler, and its panics. The default is the logger in the context that the
+	// informer runs in, and before that klog.Background().
 	Logger *klog.Logger
 	// ResyncPeriod is the interval at which the handler receives an update of every object in the store. Zero
 	// means never, nil means the informer's default. A shorter period is raised to one second and to the

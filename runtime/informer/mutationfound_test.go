@@ -7,14 +7,17 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
@@ -159,4 +162,45 @@ func TestMutationIsNamed(t *testing.T) {
 	if !slices.Equal(reported, []string{want}) {
 		t.Errorf("reported %q", reported)
 	}
+}
+
+// TestInformersLogger checks that mutations and panics of handlers are logged by the logger of the context that
+// the informer runs in.
+func TestInformersLogger(t *testing.T) {
+	defer func(before []utilruntime.ErrorHandler) { utilruntime.ErrorHandlers = before }(
+		utilruntime.ErrorHandlers)
+	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{
+		func(ctx context.Context, err error, msg string, keysAndValues ...any) {
+			klog.FromContext(ctx).Error(err, msg, keysAndValues...)
+		}}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.put("a")
+		i := s.ours(gen.Options{})
+		if err := informer.Configure(i, informer.Options{MutationSample: 1}); err != nil {
+			t.Fatal(err)
+		}
+		handler := cache.ResourceEventHandlerFuncs{AddFunc: func(obj any) {
+			mark(obj)
+			panic("no bread")
+		}}
+		must[cache.ResourceEventHandlerRegistration](t)(
+			informer.AddEventHandler(i, handler, informer.HandlerOptions{ContainPanics: true}))
+		var mu sync.Mutex
+		var told strings.Builder
+		ctx, stop := context.WithCancel(klog.NewContext(t.Context(), funcr.New(func(_, line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			told.WriteString(line + "\n")
+		}, funcr.Options{})))
+		go i.RunWithContext(ctx)
+		bubble.Advance(time.Minute)
+		stop()
+		synctest.Wait()
+		for _, want := range []string{"A cached object was modified", "A handler panicked and goes on"} {
+			if strings.Count(told.String(), want) != 1 {
+				t.Errorf("%q isn't in the log once:\n%s", want, told.String())
+			}
+		}
+	})
 }

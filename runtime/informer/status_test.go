@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -200,6 +201,28 @@ func TestNotStartedIsTold(t *testing.T) {
 			t.Errorf("the log has %q", told)
 		}
 	})
+}
+
+// TestHandlersAreToldApart checks that a status names the place where a handler was added, unless it has a
+// name of its own.
+func TestHandlersAreToldApart(t *testing.T) {
+	i := newServer().ours(gen.Options{})
+	handler := cache.ResourceEventHandlerFuncs{AddFunc: func(any) {}}
+	add := must[cache.ResourceEventHandlerRegistration](t)
+	add(i.AddEventHandler(handler))
+	add(i.AddEventHandlerWithResyncPeriod(&recorder{}, time.Minute))
+	add(informer.AddEventHandler(i, handler, informer.HandlerOptions{Name: "baker"}))
+	var names []string
+	for _, h := range i.Status().Handlers {
+		names = append(names, regexp.MustCompile(`:\d+\)$`).ReplaceAllString(h.Name, ":1)"))
+	}
+	want := []string{
+		"github.com/kubewright/kubewright/runtime/informer_test.TestHandlersAreToldApart (status_test.go:1)",
+		"github.com/kubewright/kubewright/runtime/informer_test.recorder (status_test.go:1)", "baker",
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("the handlers are %q, want %q", names, want)
+	}
 }
 
 // TestGiveUp checks that a permanent error ends the wait at the first failure.

@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"cmp"
 	"context"
 	"iter"
 	"reflect"
@@ -132,7 +131,6 @@ func (c Typed[T]) AddEventHandler(
 	if handler == nil {
 		return c.core.AddHandler(nil, options)
 	}
-	options.Name = cmp.Or(options.Name, unwrap.HandlerName(handler))
 	return c.core.AddHandler(&unwrap.TypedHandler[T]{Handler: handler}, options)
 }
 

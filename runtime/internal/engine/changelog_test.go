@@ -149,7 +149,7 @@ func TestSlowHandlers(t *testing.T) {
 				<-gates[h]
 			}
 		})
-		if _, err := a.informer.addHandler(told, informer.HandlerOptions{}); err != nil {
+		if _, err := a.informer.addHandler(told, informer.HandlerOptions{}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -97,8 +97,9 @@ type engine[K comparable] struct {
 	restored atomic.Pointer[restore]
 	// optional is the reader, if the kind is optional and the informer has started.
 	optional atomic.Pointer[optionalReader]
-	// detector is that of the run, nil if there is none.
+	// detector and logger are those of the run. The detector is nil if there is none, both are before the start.
 	detector atomic.Pointer[mutationDetector]
+	logger   atomic.Pointer[klog.Logger]
 	// failures announces failed lists and watches to WaitForSyncOr.
 	failures broadcast
 
@@ -228,7 +229,8 @@ func (i *engine[K]) Run(ctx context.Context) {
 			"informer", i.config.Name)
 		return
 	}
-	detector := newMutationDetector(i.config.Subject, i.config.Options)
+	i.logger.Store(new(klog.FromContext(ctx)))
+	detector := newMutationDetector(ctx, i.config.Subject, i.config.Options)
 	i.detector.Store(detector)
 	i.runUntil(ctx, detector)
 	i.readers.Wait()
@@ -304,7 +306,7 @@ func (i *engine[K]) endHandlers() {
 // period. The latter is fixed at the start: it is the shortest period that a handler has requested by then,
 // or the informer's own if that is shorter or zero. If it is zero, there are no resyncs.
 func (i *engine[K]) addHandler(
-	handler handler[K], options informer.HandlerOptions,
+	handler handler[K], options informer.HandlerOptions, at string,
 ) (*registration[K], error) {
 	i.joining.Lock()
 	defer i.joining.Unlock()
@@ -314,6 +316,7 @@ func (i *engine[K]) addHandler(
 	if err != nil {
 		return nil, err
 	}
+	r.at = at
 	i.register(r)
 	return r, nil
 }
@@ -324,7 +327,7 @@ func (i *engine[K]) newRegistration(
 	handler handler[K], options informer.HandlerOptions,
 ) (*registration[K], error) {
 	name := cmp.Or(options.Name, fmt.Sprintf("%T", handler))
-	logger := ptr.Deref(options.Logger, klog.Background())
+	logger := i.loggerOr(options.Logger)
 	if i.stopped {
 		return nil, fmt.Errorf("handler %v was not added to shared informer because it has stopped already",
 			name)
@@ -334,7 +337,7 @@ func (i *engine[K]) newRegistration(
 		informer:  i,
 		handler:   handler,
 		name:      name,
-		logger:    logger,
+		given:     options.Logger,
 		hasSynced: make(chan struct{}),
 		finished:  make(chan struct{}),
 		contain:   options.ContainPanics,
@@ -428,7 +431,7 @@ func (i *engine[K]) resyncPeriodFor(wanted time.Duration, logger klog.Logger) ti
 	}
 	i.resyncCheckPeriod = wanted
 	for _, r := range *i.handlers.Load() {
-		r.period = effectivePeriod(r.requested, wanted, r.logger)
+		r.period = effectivePeriod(r.requested, wanted, r.logger())
 	}
 	return wanted
 }

@@ -27,6 +27,8 @@ import (
 // when the informer has stopped.
 type mutationDetector struct {
 	name string
+	// ctx has the informer's logger.
+	ctx context.Context
 	// every is n if one in n objects is copied, period how often objects are compared.
 	// Without report, a difference is a panic.
 	every  int
@@ -58,20 +60,22 @@ const (
 	samplePeriod = 10 * time.Second
 )
 
-func newMutationDetector(name string, options informer.Options) *mutationDetector {
+func newMutationDetector(
+	ctx context.Context, name string, options informer.Options,
+) *mutationDetector {
 	if on, _ := strconv.ParseBool(os.Getenv("KUBE_CACHE_MUTATION_DETECTOR")); on {
-		klog.Background().Info("Warning: the mutation detector is on: "+
+		klog.FromContext(ctx).Info("Warning: the mutation detector is on: "+
 			"a second copy of each object is kept for two to four minutes", "type", name)
-		return &mutationDetector{name: name, every: 1, period: comparePeriod}
+		return &mutationDetector{name: name, ctx: ctx, every: 1, period: comparePeriod}
 	}
 	if options.MutationSample <= 0 {
 		return nil
 	}
-	d := &mutationDetector{name: name, every: options.MutationSample, period: samplePeriod,
+	d := &mutationDetector{name: name, ctx: ctx, every: options.MutationSample, period: samplePeriod,
 		report: options.OnMutation}
 	if d.report == nil {
 		d.report = func(original, modified runtime.Object) {
-			utilruntime.HandleErrorWithContext(context.Background(), nil,
+			utilruntime.HandleErrorWithContext(d.ctx, nil,
 				"A cached object was modified by someone it is shared with", "type", name,
 				"object", nameOf(original), "fields", differences(original, modified))
 		}

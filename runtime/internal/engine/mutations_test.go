@@ -14,7 +14,7 @@ import (
 // TestMutationDetector checks that a change is found within a second, also after the generations have
 // rotated, and until the object is forgotten.
 func TestMutationDetector(t *testing.T) {
-	if newMutationDetector("x", informer.Options{}) != nil {
+	if newMutationDetector(t.Context(), "x", informer.Options{}) != nil {
 		t.Fatal("the detector is on by default")
 	}
 	t.Setenv("KUBE_CACHE_MUTATION_DETECTOR", "true")
@@ -27,7 +27,7 @@ func TestMutationDetector(t *testing.T) {
 		{2*retainPeriod + 10*time.Second, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newMutationDetector("things", informer.Options{})
+			d := newMutationDetector(t.Context(), "things", informer.Options{})
 			obj := &metav1.PartialObjectMetadata{}
 			d.add(obj)
 			d.add("what can't be copied")

@@ -12,6 +12,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubewright/kubewright/runtime/internal/store"
 )
@@ -25,7 +26,10 @@ type registration[K comparable] struct {
 	informer *engine[K]
 	handler  handler[K]
 	name     string
-	logger   klog.Logger
+	// at is where the handler was added, "" if the options name it.
+	at string
+	// given is the logger of the options, nil without one.
+	given *klog.Logger
 	// coalescer is handler if the backlog is bounded, else nil.
 	coalescer *coalescer[K]
 	// contain is informer.HandlerOptions.ContainPanics.
@@ -82,6 +86,27 @@ func (r *registration[K]) HasSyncedChecker() cache.DoneChecker {
 // ShutdownChan returns a channel that is closed once the handler was removed or
 // its informer has stopped, and the last call of the handler has returned.
 func (r *registration[K]) ShutdownChan() <-chan struct{} { return r.finished }
+
+// shownName returns the name with the place where the handler was added, which tells handlers apart that one
+// function adds, or that have one type.
+func (r *registration[K]) shownName() string {
+	if r.at == "" {
+		return r.name
+	}
+	return r.name + " (" + r.at + ")"
+}
+
+// logger returns the handler's logger: the given one, or that of the running informer.
+func (r *registration[K]) logger() klog.Logger { return r.informer.loggerOr(r.given) }
+
+// loggerOr returns the given logger. If that is nil, it returns the one of the context that the informer runs
+// in, and before the start klog's.
+func (i *engine[K]) loggerOr(given *klog.Logger) klog.Logger {
+	if given == nil {
+		given = i.logger.Load()
+	}
+	return ptr.Deref(given, klog.Background())
+}
 
 // Name returns the handler's name.
 func (r *registration[K]) Name() string { return r.name }
@@ -238,9 +263,9 @@ func (r *registration[K]) callGuarded(calls func()) {
 
 func (r *registration[K]) callOrCrash(calls func()) (crashed bool) {
 	crashed = true
-	defer utilruntime.HandleCrashWithLogger(r.logger, func(_ context.Context, reason any) {
+	defer utilruntime.HandleCrashWithLogger(r.logger(), func(_ context.Context, reason any) {
 		r.panics.Add(1)
-		r.logger.Error(nil, "A handler panicked", "handler", r.name, "panic", shown(reason))
+		r.logger().Error(nil, "A handler panicked", "handler", r.name, "panic", shown(reason))
 	})
 	calls()
 	return false
@@ -262,7 +287,7 @@ func (r *registration[K]) callContained(calls func()) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			r.panics.Add(1)
-			utilruntime.HandleErrorWithLogger(r.logger, nil, "A handler panicked and goes on",
+			utilruntime.HandleErrorWithLogger(r.logger(), nil, "A handler panicked and goes on",
 				"handler", r.name, "panic", shown(reason), "stack", string(debug.Stack()))
 		}
 	}()

@@ -68,8 +68,11 @@ func (s *shared[K]) AddHandler(
 	if handler == nil {
 		return nil, fmt.Errorf("add a handler to the %s: %w", s.core.config.Name, errNilHandler)
 	}
-	options.Name = cmp.Or(options.Name, unwrap.HandlerName(handler))
-	r, err := s.core.addHandler(clientGoHandler[K]{handler: handler, key: s.core.config.Keys.String}, options)
+	at := ""
+	if options.Name == "" {
+		options.Name, at = unwrap.HandlerName(handler), registeredAt()
+	}
+	r, err := s.core.addHandler(clientGoHandler[K]{handler: handler, key: s.core.config.Keys.String}, options, at)
 	if err != nil {
 		return nil, err
 	}

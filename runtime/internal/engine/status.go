@@ -44,7 +44,7 @@ func (i *engine[K]) Status() informer.Status {
 	}
 	for _, handler := range *i.handlers.Load() {
 		s.Handlers = append(s.Handlers, informer.HandlerStatus{
-			Name: handler.name, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
+			Name: handler.shownName(), Synced: handler.HasSynced(), Backlog: handler.Backlog(),
 			Delivered: handler.delivered.Load(), Busy: handler.state.Load() == delivering,
 			Panics: handler.Panics(),
 		})

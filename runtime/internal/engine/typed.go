@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
@@ -50,8 +49,7 @@ func (s *typedShared[T]) GetTypedIndexer() cache.TypedIndexer[T] {
 // Untyped returns the informer inside.
 func (s *typedShared[T]) Untyped() cache.SharedInformer { return s.SharedIndexInformer }
 
-// addTyped registers a unwrap.TypedHandler under the name of its typed handler. It has no
-// type parameter, so it is compiled once.
+// addTyped registers an unwrap.TypedHandler. It has no type parameter, so it is compiled once.
 func addTyped(
 	i cache.SharedIndexInformer, converting cache.ResourceEventHandler, typed any,
 	options []cache.HandlerOptions,
@@ -67,17 +65,7 @@ func addTyped(
 	default:
 		return nil, fmt.Errorf("at most one HandlerOptions may be passed, got %d", len(options))
 	}
-	if ours, ok := unwrap.As[adder](i); ok {
-		return ours.AddHandler(converting,
-			informer.HandlerOptions{Name: unwrap.HandlerName(typed), Logger: o.Logger, ResyncPeriod: o.ResyncPeriod})
-	}
 	return i.AddEventHandlerWithOptions(converting, o)
-}
-
-// adder is a shared with any type of key.
-type adder interface {
-	AddHandler(cache.ResourceEventHandler, informer.HandlerOptions) (
-		cache.ResourceEventHandlerRegistration, error)
 }
 
 // typedIndexer adapts an indexer to client-go's [cache.TypedIndexer].

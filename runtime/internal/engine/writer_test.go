@@ -51,7 +51,7 @@ func newRig(t *testing.T) *rig {
 	i := newNamedInformer()
 	r := &rig{writer: writer[string]{informer: i, logger: klog.Background()}, queue: deltafifo.New[string]()}
 	r.sink = sink[string]{store: i.store, queue: r.queue, key: i.config.Keys.Of}
-	if _, err := i.addHandler(&r.calls, informer.HandlerOptions{}); err != nil {
+	if _, err := i.addHandler(&r.calls, informer.HandlerOptions{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -142,7 +142,7 @@ func TestNoHandlerJoinsAStep(t *testing.T) {
 	r.writer.step(func() {
 		go func() {
 			defer close(joined)
-			if _, err := i.addHandler(&names{}, informer.HandlerOptions{}); err != nil {
+			if _, err := i.addHandler(&names{}, informer.HandlerOptions{}, ""); err != nil {
 				t.Error(err)
 			}
 		}()

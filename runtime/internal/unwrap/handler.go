@@ -19,6 +19,9 @@ type TypedHandler[T cache.Object] struct {
 	Handler cache.TypedResourceEventHandler[T]
 }
 
+// Typed returns the typed handler.
+func (h *TypedHandler[T]) Typed() any { return h.Handler }
+
 func (h *TypedHandler[T]) OnAdd(obj any, isInInitialList bool) {
 	h.Handler.OnAdd(obj.(T), isInInitialList)
 }
@@ -57,12 +60,15 @@ func tombstoneOf(obj any) *cache.DeletedFinalStateUnknown {
 }
 
 // HandlerName names a handler as client-go does: by its functions if it is one of
-// client-go's sets of functions, typed or not, else by its type. The wrapper of client-go's
-// own typed informers is skipped, and so is one that has a method Unwrap.
+// client-go's sets of functions, typed or not, else by its type. A [TypedHandler] and the wrapper of
+// client-go's own typed informers are skipped, and so is one that has a method Unwrap.
 func HandlerName(handler any) string {
-	if outer, ok := handler.(interface {
+	switch outer := handler.(type) {
+	case interface{ Typed() any }:
+		handler = outer.Typed()
+	case interface {
 		Unwrap() cache.ResourceEventHandler
-	}); ok {
+	}:
 		handler = outer.Unwrap()
 	}
 	return nameOfHandler(reflect.ValueOf(handler))
