@@ -29,8 +29,8 @@ func (c *tellingCache) Start(ctx context.Context) error {
 	return c.Cache.Start(ctx)
 }
 
-// WaitForCacheSync logs, at its first failure, which informers it was waiting for. If lists or watches of some
-// failed, the others aren't the reason, and not logged.
+// WaitForCacheSync logs, at its first failure, which informers it was waiting for. If lists or watches of
+// some failed, the others aren't the reason, and not logged.
 func (c *tellingCache) WaitForCacheSync(ctx context.Context) bool {
 	synced := c.Cache.WaitForCacheSync(ctx)
 	if !synced {

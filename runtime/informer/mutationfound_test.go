@@ -164,8 +164,8 @@ func TestMutationIsNamed(t *testing.T) {
 	}
 }
 
-// TestInformersLogger checks that mutations and panics of handlers are logged by the logger of the context that
-// the informer runs in.
+// TestInformersLogger checks that mutations and panics of handlers are logged by the logger of the context
+// that the informer runs in.
 func TestInformersLogger(t *testing.T) {
 	defer func(before []utilruntime.ErrorHandler) { utilruntime.ErrorHandlers = before }(
 		utilruntime.ErrorHandlers)

@@ -72,7 +72,8 @@ func (s *shared[K]) AddHandler(
 	if options.Name == "" {
 		options.Name, at = unwrap.HandlerName(handler), registeredAt()
 	}
-	r, err := s.core.addHandler(clientGoHandler[K]{handler: handler, key: s.core.config.Keys.String}, options, at)
+	r, err := s.core.addHandler(
+		clientGoHandler[K]{handler: handler, key: s.core.config.Keys.String}, options, at)
 	if err != nil {
 		return nil, err
 	}
