@@ -22,6 +22,8 @@ type Eyes struct {
 	sources map[string]source
 	// owners tell who owns a namespace or a UID.
 	owners map[string]func(value string) (identity string, owned bool)
+	// lines are the queues that keep what happens to their items.
+	lines map[string]lineQueue
 	// last is a look, and before an earlier one, at least [spacing] earlier. Both are nil at first.
 	last, before *Snapshot
 	// stalled are the queues of the last look that had items ready, by their sources.
@@ -39,7 +41,8 @@ type source func(s *Snapshot) (goesOn bool)
 
 // Options are those of an Eyes. The zero value is valid.
 type Options struct {
-	// Keys shows the names of objects: those that errors and findings are about, and those in selectors.
+	// Keys shows the names of objects: those that errors and findings are about, and those in selectors. Queues
+	// that are added then keep what happens to some of their items, and ?key= shows it.
 	Keys bool
 }
 
@@ -47,6 +50,7 @@ type Options struct {
 func New(o Options) *Eyes {
 	return &Eyes{
 		options: o, sources: map[string]source{}, owners: map[string]func(string) (string, bool){},
+		lines: map[string]lineQueue{},
 	}
 }
 
@@ -97,6 +101,12 @@ func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
 // AddQueue looks at a queue until it is shut down and empty. It replaces what was added by that name.
 func (e *Eyes) AddQueue(name string, q StatusQueue) {
 	e.add(name, func(s *Snapshot) bool { return s.addQueue(name, q.Status()) }, nil)
+	if keeping, ok := q.(lineQueue); ok && e.options.Keys {
+		keeping.Keep()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.lines[name] = keeping
+	}
 }
 
 // AddMember looks at a member of a sharded controller, as long as look returns that it goes on. ownerOf
@@ -125,6 +135,7 @@ func (e *Eyes) Remove(name string) {
 func (e *Eyes) forget(name string) {
 	delete(e.sources, name)
 	delete(e.owners, name)
+	delete(e.lines, name)
 }
 
 // add adds a source in place of that of the same name. ownerOf is nil unless it is a member.

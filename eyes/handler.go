@@ -20,8 +20,9 @@ const (
 
 // ServeHTTP answers browsers with a page, and others with a snapshot as text. ?format=html, text and json say
 // which it is. All have the same path, so it doesn't matter where the handler is mounted. ?owner= and a
-// namespace, or a UID, asks which member of a sharded controller owns it. ServeHTTP accepts GET and HEAD
-// only, and changes nothing. Who may see it is up to whoever mounts it.
+// namespace, or a UID, asks which member of a sharded controller owns it. With Options.Keys, ?key= asks what
+// a key of a queue waits for, and what has happened to it. ServeHTTP accepts GET and HEAD only, and changes
+// nothing. Who may see it is up to whoever mounts it.
 func (e *Eyes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -34,6 +35,16 @@ func (e *Eyes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case value != "":
 		h.Set(findingsHeader, "0")
 		body.WriteString(clean(e.ownerOf(value)) + "\n")
+	case query.Get("key") != "" && !e.options.Keys:
+		http.Error(w, "names of objects aren't shown: set Options.Keys", http.StatusBadRequest)
+		return
+	case query.Get("key") != "" && query.Get("format") == "json":
+		contentType = "application/json"
+		h.Set(findingsHeader, "0")
+		_ = json.NewEncoder(&body).Encode(e.lineOf(query.Get("key"))) // These types can be encoded.
+	case query.Get("key") != "":
+		h.Set(findingsHeader, "0")
+		body.WriteString(e.lineOf(query.Get("key")).String())
 	case isHTML(r):
 		contentType = "text/html; charset=utf-8"
 		h.Set("Content-Security-Policy", policy())

@@ -83,6 +83,8 @@ type Informer struct {
 	Unread string `json:"unread,omitempty"`
 	// Reason is why it hasn't synced or fails, in a word, see informer.SyncError.
 	Reason string `json:"reason,omitempty"`
+
+	find func(key string) (obj any, ok bool)
 }
 
 // Handler is the state of a handler, see informer.HandlerStatus.
@@ -166,7 +168,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		ListSeconds: s.ListTook.Seconds(), ListBytes: s.Reading.ListBytes, Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
-		Handlers: []Handler{},
+		Handlers: []Handler{}, find: s.Find,
 	}
 	if !s.Synced || s.Failures > 0 {
 		unsynced := *s

@@ -18,8 +18,8 @@ import (
 
 // eyesOptions are the flags of the command eyes.
 type eyesOptions struct {
-	asJSON, insecure         bool
-	tokenFile, caFile, owner string
+	asJSON, insecure              bool
+	tokenFile, caFile, owner, key string
 }
 
 // eyesPause is the time before a second look: package eyes compares looks that are ten seconds apart.
@@ -46,6 +46,8 @@ The exit status is 1 if there are findings, and 2 if the program can't be reache
 	flags.BoolVar(&o.asJSON, "json", false, "print JSON, whose form has a number in the field schema")
 	flags.StringVar(&o.owner, "owner", "",
 		"only print which member of a sharded controller owns a namespace, or a UID")
+	flags.StringVar(&o.key, "key", "",
+		"only print what a key of the queues waits for, and what has happened to it")
 	flags.StringVar(&o.tokenFile, "token-file", "", "send the bearer token in this file")
 	flags.StringVar(&o.caFile, "ca-file", "", "trust the certificates in this file, in PEM")
 	flags.BoolVar(&o.insecure, "insecure-skip-tls-verify", false,
@@ -103,6 +105,9 @@ func (o *eyesOptions) request(ctx context.Context, target string) (*http.Request
 	if o.asJSON {
 		query.Set("format", "json")
 	}
+	if o.key != "" {
+		query.Set("key", o.key)
+	}
 	if o.owner != "" {
 		query.Set("owner", o.owner)
 	}
@@ -158,7 +163,8 @@ func look(client *http.Client, request *http.Request) (*lookAnswer, error) {
 		return nil, fmt.Errorf("%s answers %s: give a token that may read it, with --token-file",
 			request.URL, response.Status)
 	case response.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%s answers %s", request.URL, response.Status)
+		reason, _, _ := strings.Cut(string(body), "\n")
+		return nil, fmt.Errorf("%s answers %s: %.200q", request.URL, response.Status, reason)
 	case response.Header.Get("Kubewright-Findings") == "":
 		return nil, errors.New(request.URL.String() + " isn't a page of package eyes")
 	}

@@ -21,9 +21,12 @@ func TestEyes(t *testing.T) {
 	fine.AddQueue("bakeries", queue.New(queue.Config[string]{}))
 	found := eyes.New(eyes.Options{})
 	found.AddQueue("bakeries", stuck)
+	named := eyes.New(eyes.Options{Keys: true})
+	named.AddQueue("bakeries", queue.New(queue.Config[string]{}))
 	var looks atomic.Int32
 	mux := http.NewServeMux()
 	mux.Handle("/fine", fine)
+	mux.Handle("/named", named)
 	mux.HandleFunc("/found", func(w http.ResponseWriter, r *http.Request) {
 		looks.Add(1)
 		w.Header().Set("Kubewright-Compared", map[bool]string{true: "false", false: "true"}[looks.Load() == 1])
@@ -52,6 +55,8 @@ func TestEyes(t *testing.T) {
 		{[]string{server.URL + "/fine"}, 0, "bakeries", "looking again"},
 		{[]string{server.URL + "/fine", "--json"}, 0, `"schema":1`, "looking again"},
 		{[]string{server.URL + "/fine", "--owner", "oslo"}, 0, "no member of a sharded controller was added", ""},
+		{[]string{server.URL + "/named", "--key", "oslo/one"}, 0, "oslo/one in queue bakeries: pending", ""},
+		{[]string{server.URL + "/fine", "--key", "oslo/one"}, 2, "", "set Options.Keys"},
 		{[]string{server.URL + "/found"}, 1, "no worker", "looking again"},
 		{[]string{server.URL + "/found", "--json"}, 1, "no worker format=json", ""},
 		{[]string{server.URL + "/other"}, 2, "", "isn't a page of package eyes"},

@@ -115,7 +115,11 @@ func (w *ownWriting[T]) Reconcile(ctx context.Context, request T) (reconcile.Res
 				"kwctrl.OwnWrites has returned")
 		})
 	}
-	return w.inner.Reconcile(ctx, request)
+	result, err := w.inner.Reconcile(ctx, request)
+	if q := w.queue.Load(); q != nil && err != nil && q.Kept(request) {
+		q.Note(request, "the error was: "+err.Error())
+	}
+	return result, err
 }
 
 // processed is called when the controller of a name has processed a request.

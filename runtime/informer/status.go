@@ -96,6 +96,8 @@ type Status struct {
 	// that weren't, with a reason. It also says whether the server was asked not to send managedFields.
 	Reading  listwatch.Reading
 	Handlers []HandlerStatus
+	// Find returns the object that the store has by a key now. The object must not be modified.
+	Find func(key string) (obj any, ok bool)
 }
 
 // HandlerStatus is the state of a handler.

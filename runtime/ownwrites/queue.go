@@ -16,7 +16,7 @@ func NewQueue[T comparable](t *Tracker, c queue.Config[T]) *queue.Queue[T] {
 	if c.Gate != nil {
 		panic("ownwrites: the queue has a Config.Gate already")
 	}
-	c.Gate = g.holds
+	c.Gate, c.Why = g.holds, g.why
 	if t.skips {
 		c.Skip, c.Finish = g.skips, g.finish
 	}
@@ -54,6 +54,16 @@ func (g *gate[T]) holds(item T) bool {
 	defer g.tracker.mu.Unlock()
 	k := g.records[item]
 	return k != nil && g.tracker.holds(&k.record)
+}
+
+// why is the queue's Why.
+func (g *gate[T]) why(item T) string {
+	g.tracker.mu.Lock()
+	defer g.tracker.mu.Unlock()
+	if k := g.records[item]; k != nil {
+		return k.why()
+	}
+	return ""
 }
 
 // begin is called when a run of an item begins.

@@ -2,6 +2,8 @@ package ownwrites
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -74,6 +76,20 @@ func (r *record) waitIn(in *watched) *wait {
 		}
 	}
 	return nil
+}
+
+// why says what the record waits for.
+func (r *record) why() string {
+	var all []string
+	for w := r.waits; w != nil; w = w.next {
+		all = append(all, fmt.Sprintf("the %s shows version %s", w.in.name, w.version))
+	}
+	for d := r.removals; d != nil; d = d.next {
+		if d.holds {
+			all = append(all, fmt.Sprintf("the %s doesn't show a deleted object any more", d.in.name))
+		}
+	}
+	return strings.Join(all, ", and ")
 }
 
 // look makes the removals hold whose objects the caches show by now.

@@ -55,6 +55,30 @@ func BenchmarkOrders(b *testing.B) {
 	}
 }
 
+// BenchmarkKept is add, get and done of items of which nothing is kept, in a queue without Keep, in one with
+// it, and in one that keeps the lines of 256 others.
+func BenchmarkKept(b *testing.B) {
+	for name, lines := range map[string]int{"off": -1, "none": 0, "others": 256} {
+		b.Run(name, func(b *testing.B) {
+			q := queue.New(queue.Config[string]{})
+			defer q.ShutDown()
+			if lines >= 0 {
+				q.Keep()
+			}
+			for n := range lines {
+				q.Line(fmt.Sprintf("other/%d", n))
+			}
+			keys := keys(1024)
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				q.Add(keys[i%len(keys)])
+				item, _ := q.Get()
+				q.Done(item)
+			}
+		})
+	}
+}
+
 func keys(n int) []string {
 	keys := make([]string, n)
 	for i := range keys {

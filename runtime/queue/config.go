@@ -57,6 +57,9 @@ type Config[T comparable] struct {
 	// an addition may raise. A shutdown makes all parked items ready, and Gate isn't called after it. Gate may
 	// also be called by the queue's other methods, so it must not take a lock under which those are called.
 	Gate func(item T) (hold bool)
+	// Why says what an item waits for that Gate holds back, for [Queue.Line]. It is called without the queue's
+	// lock.
+	Why func(item T) string
 
 	// Context returns the context in which an item that was handed out is processed, made from that of the
 	// caller, see [Queue.Context].

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 )
@@ -23,11 +24,19 @@ type failures[T comparable] struct {
 // When returns how long the limiter has item wait, which counts as a failure of it.
 func (q *Queue[T]) When(item T) time.Duration {
 	delay := q.limiter.When(item)
-	if q.limiter.NumRequeues(item) < manyFailures {
+	n := q.limiter.NumRequeues(item)
+	if n < manyFailures && q.history.Load() == nil {
 		return delay
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if h := q.history.Load(); h != nil {
+		now := q.base.now()
+		q.troubled(h, item, now).add(now, fmt.Sprintf("failed, %d in a row", n))
+	}
+	if n < manyFailures {
+		return delay
+	}
 	f := &q.failing
 	if _, known := f.since[item]; known || len(f.since) >= mostFailing {
 		return delay
@@ -44,11 +53,14 @@ func (q *Queue[T]) When(item T) time.Duration {
 // has succeeded or is given up. It doesn't replace Done.
 func (q *Queue[T]) Forget(item T) {
 	q.limiter.Forget(item)
-	if q.failing.n.Load() == 0 {
+	if q.failing.n.Load() == 0 && q.history.Load() == nil {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if h := q.history.Load(); h != nil && h.lines[item] != nil {
+		h.lines[item].troubled = false
+	}
 	delete(q.failing.since, item)
 	q.failing.n.Store(int64(len(q.failing.since)))
 }

@@ -10,6 +10,7 @@ import (
 // queues without Config.Gate.
 type gate[T comparable] struct {
 	hold func(item T) bool
+	why  func(item T) string
 	// parked is the number of items that are held back.
 	parked int
 	// order numbers the items as they are parked. orders is indexed by slot id.
@@ -17,11 +18,11 @@ type gate[T comparable] struct {
 	orders paged[uint64]
 }
 
-func newGate[T comparable](hold func(item T) bool) *gate[T] {
+func newGate[T comparable](hold func(item T) bool, why func(item T) string) *gate[T] {
 	if hold == nil {
 		return nil
 	}
-	return &gate[T]{hold: hold}
+	return &gate[T]{hold: hold, why: why}
 }
 
 // showParked uses the metric once: it may be one that is made then.
@@ -72,6 +73,7 @@ func (q *Queue[T]) Release(item T) bool {
 	}
 	q.unpark(id)
 	q.makeReady(id)
+	q.note(id, "released")
 	return true
 }
 
@@ -84,6 +86,9 @@ func (q *Queue[T]) ReleaseLate(item T, cause string) bool {
 	defer q.mu.Unlock()
 	q.late++
 	q.lateCause = cause
+	if id := q.table.find(item); id != 0 {
+		q.note(id, "that was after too long a wait for "+cause)
+	}
 	return true
 }
 
@@ -128,5 +133,11 @@ func (q *Queue[T]) Context(ctx context.Context, item T) context.Context {
 // Skips calls Config.Skip. If it returns true, an item isn't to be added because of an object's change: old
 // is the object before, nil if the object is new.
 func (q *Queue[T]) Skips(item T, old, changed any) bool {
-	return q.skip != nil && q.skip(item, old, changed)
+	if q.skip == nil || !q.skip(item, old, changed) {
+		return false
+	}
+	if q.Kept(item) {
+		q.Note(item, "an echo of its own write was dropped")
+	}
+	return true
 }

@@ -128,13 +128,16 @@ func (r *recorder) got(id uint32, priority int32) {
 	}
 }
 
-func (r *recorder) done(id uint32) {
+// done returns how long the item was in process.
+func (r *recorder) done(id uint32) (took time.Duration) {
 	t := r.at(id)
-	r.WorkDuration.Observe(seconds(r.base.now() - t.started))
+	took = time.Duration(r.base.now() - t.started)
+	r.WorkDuration.Observe(took.Seconds())
 	r.at(t.prev).next, r.at(t.next).prev = t.next, t.prev
 	r.n--
 	r.starts -= t.started
 	t.runs = false
+	return took
 }
 
 // giveBack frees the memory of a burst. No id may be in use.

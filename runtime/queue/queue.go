@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -47,6 +48,8 @@ type Queue[T comparable] struct {
 	// late and lateCause are those of Status.
 	late      uint64
 	lateCause string
+	// history is nil unless what happens to items is kept. Only the lock makes its lines safe.
+	history atomic.Pointer[history[T]]
 }
 
 // New returns an empty queue. It panics when the Config combines Order with Priority, Ageing or Flow.
@@ -59,7 +62,7 @@ func New[T comparable](c Config[T]) *Queue[T] {
 		contextOf:  c.Context,
 		skip:       c.Skip,
 		finish:     c.Finish,
-		gate:       newGate(c.Gate),
+		gate:       newGate(c.Gate, c.Why),
 		limiter:    c.Limiter,
 	}
 	if q.limiter == nil {
@@ -188,11 +191,15 @@ func (q *Queue[T]) Done(item T) {
 		return
 	}
 	q.inProcess--
+	var took time.Duration
 	if q.metrics != nil {
-		q.metrics.done(id)
+		took = q.metrics.done(id)
 		if q.shutting {
 			q.metrics.shutDown()
 		}
+	}
+	if took >= slowRun || *state&isKept != 0 {
+		q.noteDone(id, took)
 	}
 	wasAdded := *state&again != 0
 	*state &^= inProcess | again
@@ -207,64 +214,6 @@ func (q *Queue[T]) Done(item T) {
 	}
 }
 
-// ShutDown makes the queue ignore further additions, forget delayed items, and make parked ones ready. Ready
-// items are still handed out; when nothing is ready, Get reports the shutdown. That isn't final while items
-// are in process: an item that was added again becomes ready with its Done. So a caller of Done must call
-// Get once more, as workers do.
-//
-// ShutDown doesn't wait. It ends a running ShutDownWithDrain, but not a running Drain. It can be called
-// several times.
-func (q *Queue[T]) ShutDown() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.shutDown()
-	release(&q.idle)
-}
-
-// ShutDownWithDrain calls ShutDown and then waits until nothing is in process. It doesn't wait for ready
-// items, not even for one that became ready with its Done; Drain does.
-func (q *Queue[T]) ShutDownWithDrain() {
-	over := q.shutDownUntil(&q.idle, func() bool { return q.inProcess == 0 })
-	if over != nil {
-		<-over
-	}
-}
-
-// shutDownUntil shuts the queue down and returns the channel that release closes at an end, nil if that is
-// reached.
-func (q *Queue[T]) shutDownUntil(end *chan struct{}, reached func() bool) <-chan struct{} {
-	q.mu.Lock()
-	defer q.mu.Unlock() // also when a function of the Config panics
-	q.shutDown()
-	if reached() {
-		return nil
-	}
-	return channel(end)
-}
-
-// Drain calls ShutDown and then waits until nothing is ready or in process. It takes no items itself: workers
-// must keep calling Get and Done. It returns ctx's error when ctx ends first, but nil when there is nothing
-// to wait for. After an error the queue stays shut down, and Drain can be called again.
-func (q *Queue[T]) Drain(ctx context.Context) error {
-	over := q.shutDownUntil(&q.empty, func() bool { return q.inProcess == 0 && q.ready.len() == 0 })
-	if over == nil {
-		return nil
-	}
-	select {
-	case <-over:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// ShuttingDown reports whether the queue has been shut down.
-func (q *Queue[T]) ShuttingDown() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.shutting
-}
-
 // insert adds item after a delay, at once if that is 0 or less. retry counts it in the metrics as
 // added with a delay.
 func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int32) {
@@ -277,6 +226,9 @@ func (q *Queue[T]) insert(item T, retry bool, delay time.Duration, priority int3
 		q.metrics.Retries.Inc()
 	}
 	id := q.table.slotOf(item)
+	if h := q.history.Load(); h != nil {
+		q.noteAddition(h, id, delay, priority)
+	}
 	if delay > 0 && !(q.merge && q.table.at(id).state&waits != 0) {
 		q.delay(id, delay, priority)
 		return
@@ -316,6 +268,7 @@ func (q *Queue[T]) deliver() {
 				q.unlock()
 				return
 			}
+			q.note(id, "its delay is over")
 			q.add(id, priority)
 		}
 		q.unlock()
@@ -352,6 +305,7 @@ func (q *Queue[T]) add(id uint32, priority int32) {
 // neither, and the next Add tries again.
 func (q *Queue[T]) push(id uint32) {
 	if q.gate != nil && q.park(id) {
+		q.note(id, parked)
 		return
 	}
 	q.ready.push(id)
@@ -387,7 +341,7 @@ func (q *Queue[T]) priority(item T, given *int) int32 {
 // dropIfUnused removes the slot of an item that is neither ready, nor in process, nor delayed. When the
 // table then frees the memory of a burst, so does everything else that is indexed by slot id.
 func (q *Queue[T]) dropIfUnused(id uint32) {
-	if q.table.at(id).state != 0 || q.delays.has(id) || !q.table.remove(id) {
+	if q.table.at(id).state&^isKept != 0 || q.delays.has(id) || !q.table.remove(id) {
 		return
 	}
 	if q.ranks != nil {
@@ -446,6 +400,7 @@ func (q *Queue[T]) popReady() (item T, priority int32) {
 	if q.metrics != nil {
 		q.metrics.got(id, priority)
 	}
+	q.note(id, started)
 	return s.item, priority
 }
 
@@ -458,42 +413,5 @@ func (q *Queue[T]) unlock() {
 	q.mu.Unlock()
 	if w != nil {
 		w.wake <- struct{}{}
-	}
-}
-
-// shutDown needs the lock.
-func (q *Queue[T]) shutDown() {
-	if q.shutting {
-		return
-	}
-	q.shutting = true
-	q.delays.stop(q.dropIfUnused)
-	if q.metrics != nil {
-		q.metrics.shutDown()
-	}
-	defer q.waiters.wakeAll() // also when a function of the Config panics
-	q.releaseAll()
-}
-
-// endDrains needs the lock, and nothing must be in process.
-func (q *Queue[T]) endDrains() {
-	release(&q.idle)
-	if q.ready.len() == 0 {
-		release(&q.empty)
-	}
-}
-
-// channel returns the channel that release closes.
-func channel(end *chan struct{}) <-chan struct{} {
-	if *end == nil {
-		*end = make(chan struct{})
-	}
-	return *end
-}
-
-func release(end *chan struct{}) {
-	if *end != nil {
-		close(*end)
-		*end = nil
 	}
 }

@@ -28,6 +28,8 @@ const (
 	again
 	// isParked: held back by Config.Gate.
 	isParked
+	// isKept: the history has a line of it. An item of which only that holds has no slot.
+	isKept
 	// waits: an addition doesn't change the state.
 	waits = isReady | again | isParked
 )

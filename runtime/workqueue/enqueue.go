@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
@@ -31,7 +32,7 @@ func (e enqueuer[T, O]) OnAdd(obj any, isInInitialList bool) {
 	if changed, ok := objectAs[O](obj); ok {
 		for _, key := range e.keys(none, changed) {
 			if isInInitialList || !e.queue.Skips(key, nil, obj) {
-				e.queue.Add(key)
+				e.add(key, "addition", obj)
 			}
 		}
 	}
@@ -45,7 +46,7 @@ func (e enqueuer[T, O]) OnUpdate(oldObj, obj any) {
 	if changed, ok := objectAs[O](obj); ok {
 		for _, key := range e.keys(old, changed) {
 			if !e.queue.Skips(key, oldObj, obj) {
-				e.queue.Add(key)
+				e.add(key, "update", obj)
 			}
 		}
 	}
@@ -58,9 +59,21 @@ func (e enqueuer[T, O]) OnDelete(obj any) {
 	}
 	if old, ok := objectAs[O](obj); ok {
 		for _, key := range e.keys(old, none) {
-			e.queue.Add(key)
+			e.add(key, "deletion", obj)
 		}
 	}
+}
+
+// add adds a key because of a notification.
+func (e enqueuer[T, O]) add(key T, of string, obj any) {
+	if e.queue.Kept(key) {
+		what := fmt.Sprintf("wanted because of the %s of a %T", of, obj)
+		if object, ok := obj.(metav1.Object); ok {
+			what += fmt.Sprintf(" %s, version %s", cache.MetaObjectToName(object), object.GetResourceVersion())
+		}
+		e.queue.Note(key, what)
+	}
+	e.queue.Add(key)
 }
 
 func objectAs[O any](obj any) (O, bool) {

@@ -238,6 +238,7 @@ func (r *runner[T]) process(generation int, item T) {
 // handleResult does what follows from the result of an item.
 func (r *runner[T]) handleResult(item T, result Result, err error) {
 	end := r.processing.Err()
+	defer r.note(item, result, err)
 	var terminal *terminalError
 	switch {
 	case err == nil:
@@ -253,6 +254,19 @@ func (r *runner[T]) handleResult(item T, result Result, err error) {
 	default:
 		r.q.AddRateLimited(item)
 		r.onError(r.processing, item, err)
+	}
+}
+
+// note notes the result for the item's line, see [queue.Queue.Line].
+func (r *runner[T]) note(item T, result Result, err error) {
+	switch {
+	case r.own == nil || !r.own.Kept(item):
+	case err != nil:
+		r.own.Note(item, "the error was: "+err.Error())
+	case result.RequeueAfter > 0:
+		r.own.Note(item, "succeeded, and asked for another run")
+	default:
+		r.own.Note(item, "succeeded")
 	}
 }
 

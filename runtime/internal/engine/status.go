@@ -5,6 +5,15 @@ import (
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
 
+// find returns the object with a key that is given as text.
+func (i *engine[K]) find(text string) (obj any, ok bool) {
+	key, err := i.config.Keys.Parse(text)
+	if err != nil {
+		return nil, false
+	}
+	return i.store.Get(key)
+}
+
 // Status returns the state of the informer.
 func (i *engine[K]) Status() informer.Status {
 	i.mu.Lock()
@@ -22,6 +31,7 @@ func (i *engine[K]) Status() informer.Status {
 		Synced:          i.HasSynced(),
 		ResourceVersion: i.store.ResourceVersion(),
 		Objects:         i.store.Len(),
+		Find:            i.find,
 	}
 	if r != nil {
 		h := r.Health()

@@ -1,0 +1,126 @@
+package eyes
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// keyLine is what is known of a key: what each queue has of it, and the objects of that name.
+type keyLine struct {
+	Schema int         `json:"schema"`
+	Taken  time.Time   `json:"taken"`
+	Key    string      `json:"key"`
+	Queues []queueLine `json:"queues"`
+	// Objects are what informers have of that name now. They need not be what the steps are about.
+	Objects []namedObject `json:"objects"`
+	// Unsynced are the informers that may lack it.
+	Unsynced []string `json:"unsynced"`
+}
+
+// queueLine is what a queue has of a key, see [queue.Queue.Line].
+type queueLine struct {
+	Source  string     `json:"source"`
+	Pending string     `json:"pending"`
+	Steps   []lineStep `json:"steps"`
+}
+
+type lineStep struct {
+	Time time.Time `json:"time"`
+	What string    `json:"what"`
+}
+
+type namedObject struct {
+	Source   string `json:"source"`
+	Informer string `json:"informer"`
+	Version  string `json:"resourceVersion"`
+}
+
+// lineQueue is a StatusQueue that keeps what happens to its items.
+type lineQueue interface {
+	Keep()
+	Line(key string) (pending string, steps []queue.Step)
+}
+
+// lineOf returns what is known of a key.
+func (e *Eyes) lineOf(key string) keyLine {
+	s := e.Snapshot()
+	l := keyLine{Schema: Schema, Taken: s.Taken, Key: key, Queues: []queueLine{}, Objects: s.named(key),
+		Unsynced: []string{}}
+	for n := range s.Informers {
+		if i := &s.Informers[n]; !i.Synced {
+			l.Unsynced = append(l.Unsynced, i.Name)
+		}
+	}
+	e.mu.Lock()
+	queues := maps.Clone(e.lines)
+	e.mu.Unlock()
+	for _, source := range slices.Sorted(maps.Keys(queues)) {
+		q := queueLine{Source: source, Steps: []lineStep{}}
+		var steps []queue.Step
+		q.Pending, steps = queues[source].Line(key)
+		for _, step := range steps {
+			q.Steps = append(q.Steps, lineStep{l.Taken.Add(-step.Ago), step.What})
+		}
+		l.Queues = append(l.Queues, q)
+	}
+	return l
+}
+
+// named returns what the informers have of a name.
+func (s *Snapshot) named(key string) []namedObject {
+	objects := []namedObject{}
+	for n := range s.Informers {
+		i := &s.Informers[n]
+		if i.find == nil {
+			continue
+		}
+		if obj, ok := i.find(key); ok {
+			named := namedObject{Source: i.Source, Informer: i.Name}
+			if object, ok := obj.(metav1.Object); ok {
+				named.Version = object.GetResourceVersion()
+			}
+			objects = append(objects, named)
+		}
+	}
+	return objects
+}
+
+// String returns the line as text.
+func (l keyLine) String() string {
+	var b strings.Builder
+	if len(l.Queues) == 0 {
+		b.WriteString("no queue was added that keeps what happens to its items\n")
+	}
+	for _, q := range l.Queues {
+		fmt.Fprintf(&b, "%s in queue %s: pending because %s\n", l.Key, q.Source, q.because(l.Unsynced))
+		for _, step := range q.Steps {
+			fmt.Fprintf(&b, "  %s  %s\n", step.Time.Format(time.RFC3339), clean(step.What))
+		}
+		if len(q.Steps) == 0 {
+			b.WriteString("  nothing has happened to it since it was first asked for; ask again later\n")
+		}
+	}
+	b.WriteString("\nobjects of that name in informers now, not then:\n")
+	if len(l.Objects) == 0 {
+		b.WriteString("  none\n")
+	}
+	for _, o := range l.Objects {
+		fmt.Fprintf(&b, "  %s of %q, version %s\n", clean(o.Informer), o.Source, clean(o.Version))
+	}
+	return b.String()
+}
+
+// because returns what the key waits for, with the informers that haven't synced if it wasn't added.
+func (q *queueLine) because(unsynced []string) string {
+	if q.Pending == "not added" && len(unsynced) > 0 {
+		return "not added, and not synced: " + clean(strings.Join(unsynced, ", "))
+	}
+	return clean(q.Pending)
+}

@@ -1,0 +1,335 @@
+package queue
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Step is something that happened to an item, see [Queue.Line].
+type Step struct {
+	// Ago is how long ago it happened.
+	Ago time.Duration
+	// What is a word such as added or started, with what more there is to say.
+	What string
+}
+
+// The limits of what is kept: 256 lines of 16 steps, whose texts are up to 1,200 bytes together, are 500 KB.
+const (
+	mostLines    = 256
+	mostTroubled = 128
+	mostSteps    = 16
+	mostText     = 1200
+	mostOfStep   = 300
+	// askedFor is how long a line is kept after somebody asked for it.
+	askedFor = 10 * time.Minute
+	// slowRun is how long an item has to be in process to count as slow.
+	slowRun = 10 * time.Second
+)
+
+// history has what happened to some items: to those that somebody asked for, and to those whose last run
+// failed or was slow. It is guarded by the queue's lock, and nil until Keep.
+type history[T comparable] struct{ lines map[T]*line }
+
+// line is what happened to an item, in order.
+type line struct {
+	steps []step
+	text  int
+	// asked is when somebody last asked for it, 0 if nobody has. troubled is set if the last run failed or was
+	// slow.
+	asked    int64
+	troubled bool
+}
+
+type step struct {
+	at   int64
+	what string
+}
+
+// Keep makes the queue remember what happens to items, for Line. It has no effect on a queue that does so.
+func (q *Queue[T]) Keep() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.history.Load() == nil {
+		q.history.Store(&history[T]{lines: map[T]*line{}})
+	}
+}
+
+// Line returns what an item waits for, and what happened to it: its last 16 steps since somebody first asked
+// for it, or since it first failed or took 10 s. What was asked for is kept for ten minutes, beside that what
+// happened to 128 items whose last run failed or was slow. The key is the item's text, or NAMESPACE/NAME or
+// NAME of an item that consists of these. Without Keep there are no steps.
+func (q *Queue[T]) Line(key string) (pending string, steps []Step) {
+	item, ok := itemOf[T](key)
+	if !ok {
+		if item, ok = q.itemNamed(key); !ok {
+			return notAdded, nil
+		}
+	}
+	why := ""
+	if q.gate != nil && q.gate.why != nil {
+		why = q.gate.why(item)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if pending = q.pending(item); pending == parked && why != "" {
+		pending += " until " + why
+	}
+	h := q.history.Load()
+	if h == nil {
+		return pending, nil
+	}
+	now := q.base.now()
+	l := q.keep(h, item, now)
+	l.asked = max(now, 1)
+	for _, s := range l.steps {
+		steps = append(steps, Step{time.Duration(now - s.at), s.what})
+	}
+	return pending, steps
+}
+
+// What a line can be pending for.
+const (
+	notAdded = "not added"
+	parked   = "parked"
+)
+
+// pending says what an item waits for.
+func (q *Queue[T]) pending(item T) string {
+	id := q.table.find(item)
+	if id == 0 {
+		return notAdded
+	}
+	state, now := q.table.at(id).state, q.base.now()
+	switch {
+	case state&inProcess != 0:
+		text := "in process"
+		if q.metrics != nil {
+			text += " for " + rounded(now-q.metrics.at(id).started)
+		}
+		if state&again != 0 {
+			text += ", and added again"
+		}
+		return text
+	case state&isParked != 0:
+		return parked
+	case state&isReady == 0: // so it is delayed
+		return "delayed for " + rounded(q.delays.due(id)-now)
+	case q.inProcess == 0 && len(q.waiters.parked) == 0:
+		return fmt.Sprintf("one of %d that are ready, and no worker takes any", q.ready.len())
+	}
+	return fmt.Sprintf("one of %d that are ready, while %d are in process", q.ready.len(), q.inProcess)
+}
+
+func rounded(ns int64) string { return time.Duration(ns).Round(time.Millisecond).String() }
+
+// itemOf returns the item with that key if it is a string, or a struct of a namespace and a name.
+func itemOf[T comparable](key string) (item T, ok bool) {
+	v := reflect.ValueOf(&item).Elem()
+	for v.Kind() == reflect.Struct && v.NumField() == 1 && v.Type().Field(0).IsExported() {
+		v = v.Field(0) // as that of controller-runtime's requests
+	}
+	switch {
+	case v.Kind() == reflect.String:
+		v.SetString(key)
+		return item, true
+	case v.Kind() != reflect.Struct || v.NumField() != 2:
+		return item, false
+	}
+	namespace, name := v.FieldByName("Namespace"), v.FieldByName("Name")
+	if namespace.Kind() != reflect.String || name.Kind() != reflect.String {
+		return item, false
+	}
+	before, after, found := strings.Cut(key, "/")
+	if !found {
+		before, after = "", key
+	}
+	namespace.SetString(before)
+	name.SetString(after)
+	return item, true
+}
+
+// itemNamed looks for an item by its text.
+func (q *Queue[T]) itemNamed(key string) (item T, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for item := range q.table.ids {
+		if fmt.Sprint(item) == key {
+			return item, true
+		}
+	}
+	if h := q.history.Load(); h != nil {
+		for item := range h.lines {
+			if fmt.Sprint(item) == key {
+				return item, true
+			}
+		}
+	}
+	return item, false
+}
+
+// Kept reports whether steps of an item are kept, so that it is worth while to describe one for Note.
+func (q *Queue[T]) Kept(item T) bool {
+	h := q.history.Load()
+	if h == nil {
+		return false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return h.lines[item] != nil
+}
+
+// Note notes a step of an item, if its steps are kept. Whoever adds and processes items calls it with what
+// the queue doesn't know, such as the reason or the error.
+func (q *Queue[T]) Note(item T, what string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if h := q.history.Load(); h != nil && h.lines[item] != nil {
+		h.lines[item].add(q.base.now(), what)
+	}
+}
+
+// note notes a step of the item of a slot, if its steps are kept.
+func (q *Queue[T]) note(id uint32, what string) {
+	if s := q.table.at(id); s.state&isKept != 0 {
+		q.noteKept(s.item, what)
+	}
+}
+
+// noteKept is not a part of note, so that note is inlined.
+func (q *Queue[T]) noteKept(item T, what string) {
+	if l := q.history.Load().lines[item]; l != nil { // else it was dropped meanwhile
+		l.add(q.base.now(), what)
+	}
+}
+
+// noteAddition notes that the item of a slot is added after a delay.
+func (q *Queue[T]) noteAddition(h *history[T], id uint32, delay time.Duration, priority int32) {
+	s := q.table.at(id)
+	l := h.lines[s.item]
+	if l == nil {
+		return
+	}
+	s.state |= isKept // if the slot is new
+	what := "added"
+	if delay > 0 {
+		what += ", to be ready in " + rounded(int64(delay))
+	}
+	if q.ranks != nil {
+		what += fmt.Sprintf(", with priority %d", priority)
+	}
+	l.add(q.base.now(), what)
+}
+
+// started is the step of an item that is handed out.
+const started = "started"
+
+// noteDone notes that the processing of the item of a slot has ended. took is how long it took, if the queue
+// has metrics.
+func (q *Queue[T]) noteDone(id uint32, took time.Duration) {
+	h, item, now := q.history.Load(), q.table.at(id).item, q.base.now()
+	if h == nil {
+		return
+	}
+	l := h.lines[item]
+	if took >= slowRun {
+		l = q.troubled(h, item, now)
+	}
+	if l == nil {
+		return
+	}
+	if at := l.last(started); took == 0 && at != 0 {
+		took = time.Duration(now - at)
+	}
+	l.add(now, "ended after "+rounded(int64(took)))
+}
+
+// last returns when a step happened for the last time, 0 if it isn't kept.
+func (l *line) last(what string) int64 {
+	for _, s := range slices.Backward(l.steps) {
+		if s.what == what {
+			return s.at
+		}
+	}
+	return 0
+}
+
+// add appends a step, and drops the oldest ones if there are too many.
+func (l *line) add(now int64, what string) {
+	if len(what) > mostOfStep {
+		what = strings.ToValidUTF8(what[:mostOfStep], "") + "..."
+	}
+	l.text += len(what)
+	l.steps = append(l.steps, step{now, what})
+	for len(l.steps) > mostSteps || l.text > mostText && len(l.steps) > 1 {
+		l.text -= len(l.steps[0].what)
+		l.steps = slices.Delete(l.steps, 0, 1)
+	}
+}
+
+// keep returns the line of an item, and makes room for it if there is none.
+func (q *Queue[T]) keep(h *history[T], item T, now int64) *line {
+	if l := h.lines[item]; l != nil {
+		return l
+	}
+	if len(h.lines) >= mostLines {
+		h.dropOne(now)
+	}
+	l := &line{}
+	h.lines[item] = l
+	if id := q.table.find(item); id != 0 {
+		q.table.at(id).state |= isKept
+	}
+	return l
+}
+
+// troubled keeps the line of an item that has failed or was slow.
+func (q *Queue[T]) troubled(h *history[T], item T, now int64) *line {
+	l := q.keep(h, item, now)
+	if !l.troubled {
+		l.troubled = true
+		others := 0
+		for _, l := range h.lines {
+			if l.troubled && !l.isAsked(now) {
+				others++
+			}
+		}
+		if others > mostTroubled {
+			h.dropOne(now)
+		}
+	}
+	return l
+}
+
+func (l *line) isAsked(now int64) bool { return l.asked != 0 && now-l.asked < int64(askedFor) }
+
+// dropOne drops the line that is worth least: nobody asks for it, the last run was all right, and nothing has
+// happened to it for the longest time.
+func (h *history[T]) dropOne(now int64) {
+	worth := func(l *line) int {
+		switch {
+		case l.isAsked(now):
+			return 2
+		case l.troubled:
+			return 1
+		}
+		return 0
+	}
+	last := func(l *line) int64 {
+		if len(l.steps) == 0 {
+			return l.asked
+		}
+		return l.steps[len(l.steps)-1].at
+	}
+	var least *line
+	var item T
+	for i, l := range h.lines {
+		if least == nil || cmp.Or(cmp.Compare(worth(l), worth(least)), cmp.Compare(last(l), last(least))) < 0 {
+			least, item = l, i
+		}
+	}
+	delete(h.lines, item)
+}

@@ -1,0 +1,176 @@
+package queue_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+
+	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/queue"
+)
+
+// lineOf returns a line as text.
+func lineOf(q interface {
+	Line(string) (string, []queue.Step)
+}, key string) string {
+	pending, steps := q.Line(key)
+	text := pending
+	for _, s := range steps {
+		text += fmt.Sprintf("\n%v: %s", s.Ago, s.What)
+	}
+	return text
+}
+
+// TestLine follows an item through everything that can happen to it.
+func TestLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		held := map[string]bool{}
+		q := queue.New(queue.Config[string]{
+			Priority: func(string) int { return 7 },
+			Gate:     func(item string) bool { return held[item] },
+			Why:      func(item string) string { return "the oven is hot" },
+			Skip:     func(_ string, old, changed any) bool { return old == changed },
+			Limiter:  workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Second, time.Minute),
+		})
+		defer q.ShutDown()
+		q.Add("a")
+		if got := lineOf(q, "a"); got != "one of 1 that are ready, and no worker takes any" {
+			t.Errorf("without Keep: %s", got)
+		}
+		q.Keep()
+		if got := lineOf(q, "b"); got != "not added" {
+			t.Errorf("of nothing: %s", got)
+		}
+		held["b"] = true
+		q.Skips("b", 1, 1)
+		q.Add("b")
+		want := "parked until the oven is hot\n0s: an echo of its own write was dropped\n" +
+			"0s: added, with priority 7\n0s: parked"
+		if got := lineOf(q, "b"); got != want {
+			t.Errorf("parked: %s", got)
+		}
+		bubble.Advance(time.Second)
+		q.Release("b")
+		q.Get()
+		item, _ := q.Get()
+		bubble.Advance(2 * time.Second)
+		q.Add("b")
+		if got, want := lineOf(q, item), "in process, and added again\n"; !strings.HasPrefix(got, want) {
+			t.Errorf("in process: %s", got)
+		}
+		q.Done("b")
+		if got := lineOf(q, "b"); !strings.HasPrefix(got, "parked until the oven is hot\n3s: ") ||
+			!strings.HasSuffix(got, "2s: released\n2s: started\n0s: added, with priority 7\n"+
+				"0s: ended after 2s\n0s: parked") {
+			t.Errorf("ended: %s", got)
+		}
+		held["b"] = false
+		q.ReleaseLate("b", "pods")
+		q.Get()
+		q.AddRateLimited("b")
+		q.Note("b", "the error was: "+errors.New("no flour").Error())
+		q.Done("b")
+		if got := lineOf(q, "b"); !strings.HasPrefix(got, "delayed for 1s\n") ||
+			!strings.HasSuffix(got, "0s: started\n0s: failed, 1 in a row\n"+
+				"0s: added, to be ready in 1s, with priority 7\n0s: the error was: no flour\n0s: ended after 0s") {
+			t.Errorf("failed: %s", got)
+		}
+		bubble.Advance(time.Second)
+		synctest.Wait()
+		if got := lineOf(q, "b"); !strings.HasPrefix(got, "one of 1 that are ready, while 1 are in process\n") ||
+			!strings.HasSuffix(got, "0s: its delay is over") {
+			t.Errorf("due: %s", got)
+		}
+	})
+}
+
+// TestLineOfTroubled checks that the line of an item that fails, or is slow, is kept before anybody asks.
+func TestLineOfTroubled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[cache.ObjectName]{})
+		q.Keep()
+		failing := cache.NewObjectName("ns", "failing")
+		q.AddRateLimited(failing)
+		q.AddRateLimited(failing)
+		if got := lineOf(q, "ns/failing"); !strings.Contains(got, "failed, 2 in a row") ||
+			!strings.Contains(got, "failed, 1 in a row") {
+			t.Error(got)
+		}
+		q.ShutDown()
+
+		measured := queue.New(queue.Config[string]{Metrics: newGauges().metrics()})
+		defer measured.ShutDown()
+		measured.Keep()
+		for item, takes := range map[string]time.Duration{"quick": 9 * time.Second, "slow": 10 * time.Second} {
+			measured.Add(item)
+			measured.Get()
+			bubble.Advance(takes)
+			measured.Done(item)
+			if measured.Kept(item) != (item == "slow") {
+				t.Errorf("the item that was %s is kept: %v", item, measured.Kept(item))
+			}
+		}
+		if got := lineOf(measured, "slow"); !strings.Contains(got, "ended after 10s") {
+			t.Error(got)
+		}
+	})
+}
+
+// TestLinesAreBounded asks for many items, with long texts, and lets many more fail.
+func TestLinesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[int]{})
+		defer q.ShutDown()
+		q.Keep()
+		for n := range 1500 {
+			q.AddRateLimited(n) // Its text is no NAMESPACE/NAME: it is looked for.
+			for range 20 {
+				q.Note(n, strings.Repeat("x", 1000))
+			}
+		}
+		kept := 0
+		for n := range 1500 {
+			if q.Kept(n) {
+				kept++
+			}
+		}
+		if kept == 0 || kept > 128 {
+			t.Errorf("%d lines are kept", kept)
+		}
+		for n := range 1500 {
+			_, steps := q.Line(fmt.Sprint(n))
+			text := 0
+			for _, s := range steps {
+				text += len(s.What)
+			}
+			if len(steps) > 16 || text > 1200 {
+				t.Fatalf("%d: %d steps of %d bytes", n, len(steps), text)
+			}
+		}
+		kept = 0
+		for n := range 1500 {
+			if q.Kept(n) {
+				kept++
+			}
+		}
+		if kept != 256 {
+			t.Errorf("after all were asked for, %d lines are kept", kept)
+		}
+		// Those that nobody has asked for in ten minutes give way.
+		bubble.Advance(11 * time.Minute)
+		for n := range 128 {
+			q.AddRateLimited(10_000 + n)
+		}
+		for n := range 128 {
+			if !q.Kept(10_000 + n) {
+				t.Fatalf("the item %d that fails isn't kept", n)
+			}
+		}
+	})
+}
