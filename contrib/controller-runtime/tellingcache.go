@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -21,27 +22,34 @@ type tellingCache struct {
 	told    sync.Once
 }
 
-// Start runs the informers. Without a logger of controller-runtime they log by klog, as client-go's do.
+// Start runs the informers.
 func (c *tellingCache) Start(ctx context.Context) error {
+	return c.Cache.Start(klog.NewContext(ctx, loggerOf(ctx)))
+}
+
+// loggerOf returns controller-runtime's logger, or klog's if the program has set none.
+func loggerOf(ctx context.Context) klog.Logger {
 	if logger := log.FromContext(ctx); logger.Enabled() {
-		ctx = klog.NewContext(ctx, logger.WithName("cache"))
+		return logger.WithName("cache")
 	}
-	return c.Cache.Start(ctx)
+	return klog.FromContext(ctx)
 }
 
 // WaitForCacheSync logs, at its first failure, which informers it was waiting for. If lists or watches of
 // some failed, the others aren't the reason, and not logged.
 func (c *tellingCache) WaitForCacheSync(ctx context.Context) bool {
+	// The informers may have stopped, and be forgotten, when the wait has ended.
+	waitedFor := c.all.now()
 	synced := c.Cache.WaitForCacheSync(ctx)
 	if !synced {
-		c.told.Do(func() { c.tell(log.FromContext(ctx).WithName("cache")) })
+		c.told.Do(func() { c.tell(loggerOf(ctx), waitedFor) })
 	}
 	return synced
 }
 
-func (c *tellingCache) tell(logger klog.Logger) {
+func (c *tellingCache) tell(logger klog.Logger, waitedFor []toolscache.SharedInformer) {
 	var failing, pending []*informer.SyncError
-	for _, i := range c.all.now() {
+	for _, i := range waitedFor {
 		status, _ := informer.StatusOf(i)
 		switch e := status.NotSynced(); {
 		case e == nil || i.(*identified).cacheStarted != c.started:
