@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/kubewright/kubewright/eyes"
+	"github.com/kubewright/kubewright/runtime/informer"
 )
 
 // New returns a collector of what an Eyes sees, for a registry:
@@ -16,10 +17,10 @@ import (
 //
 // Its metrics are kubewright_informer_*, kubewright_handler_*, kubewright_queue_* and kubewright_findings.
 // Their labels are the name that was given to Add (source), group, version, resource and form of an informer,
-// the name of a handler, a state, and the kind of a finding: never a namespace, key, selector or text of an
-// error. Informers with the same labels are one series: objects, counts and backlogs add up, of ages the
-// highest counts, and it has synced if all have. What isn't known has no series. A count may go down when an
-// informer is removed, as it does when a program starts anew.
+// the name of a handler, a state, a reason in a word, and the kind of a finding: never a namespace, key,
+// selector or text of an error. Informers with the same labels are one series: objects, counts and backlogs
+// add up, of ages the worst counts, and it has synced if all have. What isn't known has no series. A count
+// may go down when an informer is removed, as it does when a program starts anew.
 func New(e *eyes.Eyes) prometheus.Collector { return collector{e} }
 
 type collector struct{ eyes *eyes.Eyes }
@@ -49,9 +50,15 @@ var (
 	informerFails   = gauge("informer_failures", "Failures in a row", highest, ofInformer)
 	informerFailing = gauge("informer_failing_seconds", "How long lists or watches have failed", highest,
 		ofInformer)
-	informerSilent = gauge("informer_silent_seconds",
-		"How long an open watch has delivered nothing, not even a bookmark", highest,
+	informerFailed = gauge("informer_failing", "Informers that have failed twice in a row or more, by reason",
+		sum, append(ofInformer[:5:5], "reason"))
+	informerUnsynced = gauge("informer_unsynced_seconds",
+		"How long an informer that runs and doesn't fail has been in its state without a complete list", highest,
 		ofInformer)
+	informerSilent = gauge("informer_silent_seconds",
+		"How long an open watch that has delivered bookmarks delivers nothing", highest, ofInformer)
+	informerThird = gauge("informer_third_list_seconds", "How long ago the last list but two became visible",
+		lowest, ofInformer)
 	informerLists   = counter("informer_lists_total", "Lists that became visible", ofInformer)
 	informerWatches = counter("informer_watches_total", "Watches that were opened", ofInformer)
 
@@ -71,6 +78,8 @@ var (
 	queueFailing   = gauge("queue_failing", "Items that have failed twelve times in a row or more", sum, ofQueue)
 	queueLate      = counter("queue_late_total",
 		"Items that were handed out though a cache didn't show their own writes", ofQueue)
+	queueStalled = gauge("queue_stalled_seconds",
+		"How long items have been ready in each look, and none was handed out", highest, ofQueue)
 	queueRunning = gauge("queue_longest_running_seconds",
 		"How long the oldest item that is with a worker has been there", highest, ofQueue)
 	queueWaiting = gauge("queue_oldest_waiting_seconds", "How long the oldest item has waited", highest, ofQueue)
@@ -107,7 +116,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		all.addInformer(&s.Informers[n], s.Taken)
 	}
 	for n := range s.Queues {
-		all.addQueue(&s.Queues[n])
+		all.addQueue(&s.Queues[n], s.Taken)
 	}
 	for _, f := range s.Findings {
 		all.add(findings, 1, f.Source, f.Kind)
@@ -152,7 +161,10 @@ func (all series) addInformer(i *eyes.Informer, now time.Time) {
 		failing = now.Sub(i.FailingSince).Seconds()
 	}
 	all.add(informerFailing, failing, labels...)
-	if i.State == "Watching" && !i.LastEvent.IsZero() {
+	if i.State != string(informer.Idle) && i.State != string(informer.Stopped) {
+		all.addRunning(i, now, labels)
+	}
+	if i.State == string(informer.Watching) && !i.LastBookmark.IsZero() {
 		quiet := now.Sub(i.LastEvent)
 		if !i.Since.IsZero() {
 			quiet = min(quiet, now.Sub(i.Since)) // the watch is newer than what the one before delivered
@@ -169,7 +181,22 @@ func (all series) addInformer(i *eyes.Informer, now time.Time) {
 	}
 }
 
-func (all series) addQueue(q *eyes.Queue) {
+// addRunning adds what findings look at only while an informer runs.
+func (all series) addRunning(i *eyes.Informer, now time.Time, labels []string) {
+	unsynced := 0.0
+	switch {
+	case i.Failures > 1:
+		all.add(informerFailed, 1, append(labels[:5:5], i.Reason)...)
+	case !i.Synced && !i.Since.IsZero():
+		unsynced = now.Sub(i.Since).Seconds()
+	}
+	all.add(informerUnsynced, unsynced, labels...)
+	if !i.ThirdListed.IsZero() {
+		all.add(informerThird, now.Sub(i.ThirdListed).Seconds(), labels...)
+	}
+}
+
+func (all series) addQueue(q *eyes.Queue, now time.Time) {
 	all.add(queueReady, float64(q.Ready), q.Source)
 	all.add(queueInProcess, float64(q.InProcess), q.Source)
 	all.add(queueParked, float64(q.Parked), q.Source)
@@ -177,6 +204,11 @@ func (all series) addQueue(q *eyes.Queue) {
 	all.add(queueHandedOut, float64(q.HandedOut), q.Source)
 	all.add(queueFailing, float64(q.Failing), q.Source)
 	all.add(queueLate, float64(q.Late), q.Source)
+	stalled := 0.0
+	if !q.StalledSince.IsZero() {
+		stalled = now.Sub(q.StalledSince).Seconds()
+	}
+	all.add(queueStalled, stalled, q.Source)
 	if q.LongestRunningSeconds != nil {
 		all.add(queueRunning, *q.LongestRunningSeconds, q.Source)
 		all.add(queueWaiting, *q.OldestWaitingSeconds, q.Source)

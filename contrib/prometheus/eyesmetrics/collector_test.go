@@ -2,6 +2,7 @@ package eyesmetrics_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubewright/kubewright/contrib/prometheus/eyesmetrics"
@@ -91,10 +93,105 @@ type openWatch struct{ status informer.Status }
 
 func (o *openWatch) Statuses() []informer.Status { return []informer.Status{o.status} }
 
+// statuses are caches.
+type statuses []informer.Status
+
+func (s statuses) Statuses() []informer.Status { return s }
+
+// TestAges checks what findings compare with their limits: the worst of two informers with the same labels,
+// nothing of one that doesn't run, nor of one that isn't known to get bookmarks.
+func TestAges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		bubble.Pass(time.Minute)
+		reading := informer.Status{State: "Listing", Since: began}
+		failing := informer.Status{
+			State: informer.BackingOff, Since: time.Now(), Failures: 2, FailingSince: began,
+			LastError: apierrors.NewForbidden(schema.GroupResource{}, "secret", nil),
+		}
+		watching := informer.Status{
+			State: informer.Watching, Since: began, LastEvent: began, Synced: true,
+			RecentLists: [3]time.Time{began, began, began},
+		}
+		earlier := watching
+		earlier.RecentLists[0] = began.Add(-time.Hour)
+		idle := informer.Status{State: informer.Idle, Since: began}
+		for name, c := range map[string]struct {
+			statuses statuses
+			want     string
+		}{
+			"reading":  {statuses{reading}, "unsynced_seconds 60"},
+			"failing":  {statuses{failing}, "failing 1 forbidden, unsynced_seconds 0"},
+			"watching": {statuses{watching}, "third_list_seconds 60, unsynced_seconds 0"},
+			"idle":     {statuses{idle}, ""},
+			"several": {statuses{earlier, reading, watching, idle, failing, failing},
+				"failing 2 forbidden, third_list_seconds 60, unsynced_seconds 60"},
+		} {
+			e := eyes.New(eyes.Options{})
+			e.AddCaches("shop", c.statuses)
+			registry := prometheus.NewRegistry()
+			registry.MustRegister(eyesmetrics.New(e))
+			families, err := registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, f := range families {
+				short := strings.TrimPrefix(f.GetName(), "kubewright_informer_")
+				if !slices.Contains([]string{"failing", "silent_seconds", "third_list_seconds", "unsynced_seconds"},
+					short) {
+					continue
+				}
+				text := fmt.Sprint(short, " ", f.Metric[0].Gauge.GetValue())
+				for _, label := range f.Metric[0].Label {
+					if label.GetName() == "reason" {
+						text += " " + label.GetValue()
+					}
+				}
+				got = append(got, text)
+			}
+			if got := strings.Join(got, ", "); got != c.want {
+				t.Errorf("%s: %q, want %q", name, got, c.want)
+			}
+		}
+	})
+}
+
+// TestStalled checks how long a queue hands out nothing.
+func TestStalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := eyes.New(eyes.Options{})
+		q := queue.New(queue.Config[string]{})
+		defer q.ShutDown()
+		e.AddQueue("bakeries", q)
+		registry := prometheus.NewRegistry()
+		registry.MustRegister(eyesmetrics.New(e))
+		const name = "kubewright_queue_stalled_seconds"
+		check := func(seconds string) {
+			t.Helper()
+			want := "# HELP " + name + " How long items have been ready in each look, and none was handed out\n" +
+				"# TYPE " + name + " gauge\n" + name + `{source="bakeries"} ` + seconds + "\n"
+			if err := testutil.GatherAndCompare(registry, strings.NewReader(want), name); err != nil {
+				t.Error(err)
+			}
+			bubble.Pass(time.Minute)
+		}
+		check("0")
+		q.Add("one")
+		q.Add("another")
+		check("0")
+		check("60")
+		q.Get()
+		check("0")
+	})
+}
+
 // TestSilent checks that a watch isn't silent for longer than it is open.
 func TestSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		open := &openWatch{informer.Status{State: informer.Watching, Since: time.Now(), LastEvent: time.Now()}}
+		open := &openWatch{informer.Status{
+			State: informer.Watching, Since: time.Now(), LastEvent: time.Now(), LastBookmark: time.Now(),
+		}}
 		e := eyes.New(eyes.Options{})
 		e.AddCaches("shop", open)
 		bubble.Pass(time.Hour)
@@ -103,8 +200,8 @@ func TestSilent(t *testing.T) {
 		registry := prometheus.NewRegistry()
 		registry.MustRegister(eyesmetrics.New(e))
 		const name = "kubewright_informer_silent_seconds"
-		want := "# HELP " + name + " How long an open watch has delivered nothing, not even a bookmark\n# TYPE " +
-			name + ` gauge
+		want := "# HELP " + name + " How long an open watch that has delivered bookmarks delivers nothing\n" +
+			"# TYPE " + name + ` gauge
 ` + name + `{form="",group="",resource="",source="shop",version=""} 60
 `
 		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), name); err != nil {
