@@ -16,9 +16,10 @@
 //	sharding_unowned_ranges
 //	sharding_unowned_objects
 //
-// All have the labels group and member; sharding_dropped_items_total also has name, the queue's. member is
-// the member's identity with its random suffix, so a restarted program has new series: aggregate by group.
-// Values are computed when the registry is gathered.
+// sharding_acting is there while the member's Run runs, so that it isn't 0 for a standby. All have the labels
+// group and member; sharding_dropped_items_total also has name, the queue's. member is the member's identity
+// with its random suffix, so a restarted program has new series: aggregate by group. Values are computed when
+// the registry is gathered.
 package shardingmetrics
 
 import (
@@ -41,6 +42,7 @@ type Queue interface{ Dropped() uint64 }
 // Collector is a prometheus.Collector. Its methods are safe for concurrent use.
 type Collector struct {
 	member  Member
+	acting  *prometheus.Desc
 	values  []value
 	dropped *prometheus.Desc
 
@@ -74,13 +76,8 @@ func New(group string, member Member) *Collector {
 	counter := func(name, help string, read func(sharding.Status) uint64) {
 		add(prometheus.CounterValue, name, help, func(s sharding.Status) float64 { return float64(read(s)) })
 	}
-	gauge("acting", "1 if the member may act on the ranges that it owns, 0 if it may not act at all",
-		func(s sharding.Status) int {
-			if s.Err != nil {
-				return 0
-			}
-			return 1
-		})
+	c.acting = prometheus.NewDesc(prometheus.BuildFQName("", subsystem, "acting"),
+		"1 if the member may act on the ranges that it owns, 0 if it may not act at all", nil, labels)
 	gauge("owned_ranges", "Ranges that the member may act on",
 		func(s sharding.Status) int { return len(s.Owned) })
 	gauge("giving_ranges", "Ranges that the member is asked to hand over and still has",
@@ -115,12 +112,20 @@ func (c *Collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, v := range c.values {
 		ch <- v.Desc
 	}
+	ch <- c.acting
 	ch <- c.dropped
 }
 
 // Collect implements prometheus.Collector.
 func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 	status := c.member.Status()
+	if status.Started && !status.Left {
+		acting := 0.0
+		if status.Err == nil {
+			acting = 1
+		}
+		ch <- prometheus.MustNewConstMetric(c.acting, prometheus.GaugeValue, acting)
+	}
 	for _, v := range c.values {
 		ch <- prometheus.MustNewConstMetric(v.Desc, v.kind, v.read(status))
 	}

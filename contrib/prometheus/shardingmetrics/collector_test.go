@@ -50,7 +50,8 @@ func Example() {
 // TestCollector compares all metrics of two members, before and after one changes.
 func TestCollector(t *testing.T) {
 	first := &member{"first", sharding.Status{
-		Owned: make([]sharding.Owned, 2), Owners: 3, Unowned: make([]shard.Range, 4), UnownedObjects: 5,
+		Started: true, Owned: make([]sharding.Owned, 2),
+		Owners: 3, Unowned: make([]shard.Range, 4), UnownedObjects: 5,
 		Giving: make([]shard.Range, 6), Gained: 7, Lost: 8, Running: 9, Waiting: 10, Hung: make([]string, 11),
 	}}
 	registry := prometheus.NewPedanticRegistry()
@@ -71,8 +72,11 @@ func TestCollector(t *testing.T) {
 	check(1)
 	first.status.Err = errors.New("the lease isn't renewed")
 	check(0)
-	if got := values(t, registry, "second"); !strings.HasPrefix(got, "acting 1; gained_ranges_total 0;") {
-		t.Errorf("the second has %s", got)
+	first.status.Left = true
+	for _, name := range []string{"first", "second"} {
+		if got := values(t, registry, name); strings.Contains(got, "acting") || !strings.Contains(got, "owners ") {
+			t.Errorf("the %s doesn't run, and has %s", name, got)
+		}
 	}
 	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
@@ -106,7 +110,7 @@ func TestDocumentation(t *testing.T) {
 		t.Fatal(err)
 	}
 	registry := prometheus.NewRegistry()
-	collector := shardingmetrics.New("bakers", &member{name: "first"})
+	collector := shardingmetrics.New("bakers", &member{"first", sharding.Status{Started: true}})
 	collector.AddQueue("oven", queue(0))
 	registry.MustRegister(collector)
 	families, err := registry.Gather()
