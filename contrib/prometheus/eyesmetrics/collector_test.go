@@ -109,6 +109,8 @@ func TestAges(t *testing.T) {
 			State: informer.BackingOff, Since: time.Now(), Failures: 2, FailingSince: began,
 			LastError: apierrors.NewForbidden(schema.GroupResource{}, "secret", nil),
 		}
+		once := failing
+		once.Failures, once.Since = 1, began
 		watching := informer.Status{
 			State: informer.Watching, Since: began, LastEvent: began, Synced: true,
 			RecentLists: [3]time.Time{began, began, began},
@@ -120,10 +122,11 @@ func TestAges(t *testing.T) {
 			statuses statuses
 			want     string
 		}{
-			"reading":  {statuses{reading}, "unsynced_seconds 60"},
-			"failing":  {statuses{failing}, "failing 1 forbidden, unsynced_seconds 0"},
-			"watching": {statuses{watching}, "third_list_seconds 60, unsynced_seconds 0"},
-			"idle":     {statuses{idle}, ""},
+			"reading":     {statuses{reading}, "unsynced_seconds 60"},
+			"failing":     {statuses{failing}, "failing 1 forbidden, unsynced_seconds 0"},
+			"failed once": {statuses{once}, "unsynced_seconds 60"},
+			"watching":    {statuses{watching}, "third_list_seconds 60, unsynced_seconds 0"},
+			"idle":        {statuses{idle}, ""},
 			"several": {statuses{earlier, reading, watching, idle, failing, failing},
 				"failing 2 forbidden, third_list_seconds 60, unsynced_seconds 60"},
 		} {
