@@ -20,7 +20,8 @@ import (
 // the name of a handler, a state, a reason in a word, and the kind of a finding: never a namespace, key,
 // selector or text of an error. Informers with the same labels are one series: objects, counts and backlogs
 // add up, of ages the worst counts, and it has synced if all have. What isn't known has no series. A count
-// may go down when an informer is removed, as it does when a program starts anew.
+// may go down when an informer is removed, as it does when a program starts anew. Folder monitoring of the
+// module has alerts and a dashboard that use them.
 func New(e *eyes.Eyes) prometheus.Collector { return collector{e} }
 
 type collector struct{ eyes *eyes.Eyes }
