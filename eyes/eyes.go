@@ -28,6 +28,8 @@ type Eyes struct {
 	last, before *Snapshot
 	// stalled are the queues of the last look that had items ready, by their sources.
 	stalled map[string]stall
+	// since is since when there were the findings of the last look, by kind, source and subject.
+	since map[[3]string]time.Time
 }
 
 // stall is how many items a queue has handed out, and since which look it has handed out no more.
@@ -177,7 +179,22 @@ func (e *Eyes) Snapshot() *Snapshot {
 		s.Compared = e.before.Taken
 	}
 	s.Findings = Findings(e.before, s)
+	e.keepSince(s)
 	return s
+}
+
+// keepSince gives findings that need two looks, and that the look before had too, the time of the first one.
+func (e *Eyes) keepSince(s *Snapshot) {
+	since := map[[3]string]time.Time{}
+	for n := range s.Findings {
+		f := &s.Findings[n]
+		key := [3]string{f.Kind, f.Source, f.Subject}
+		if first, ok := e.since[key]; ok && f.Since.Equal(s.Compared) {
+			f.Since = first
+		}
+		since[key] = f.Since
+	}
+	e.since = since
 }
 
 // noteStalled notes since when queues hand out nothing.

@@ -64,7 +64,7 @@ func OwnWrites[T comparable](
 	o.NewQueue = func(
 		name string, limiter workqueue.TypedRateLimiter[T],
 	) workqueue.TypedRateLimitingInterface[T] {
-		made := newQueue(name, limiter)
+		made := newQueue(name, trackedLimiter[T]{limiter, tracker})
 		q, err := tracked(tracker, made)
 		if err != nil {
 			panic(err) // The function has made another kind of queue than before.
@@ -91,8 +91,17 @@ func tracked[T comparable](
 	case ours.config.Gate != nil:
 		return nil, errors.New("kwctrl: OwnWrites needs a queue without a Config.Gate")
 	}
-	ours.Queue = ownwrites.NewQueue(t, ours.config)
+	if ours.tracker != t { // NewQueue has another limiter than that of its argument.
+		ours.tracker, ours.Queue = t, ownwrites.NewQueue(t, ours.config)
+	}
 	return ours, nil
+}
+
+// trackedLimiter tells NewPriorityQueue, through the NewQueue of a program, that the queue is to be one of
+// the tracker from the beginning: that function may already give the queue to others, such as eyes.
+type trackedLimiter[T comparable] struct {
+	workqueue.TypedRateLimiter[T]
+	tracker *ownwrites.Tracker
 }
 
 // ownWriting runs reconciles in the contexts of their requests.

@@ -24,10 +24,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
@@ -42,7 +44,8 @@ import (
 	"github.com/kubewright/kubewright/sharding/shardingtest"
 )
 
-var pages = flag.String("pages", "", "a folder for what eyes print of each planted fault, and for the logs without them")
+var pages = flag.String("pages", "",
+	"a folder for what eyes print of each planted fault, and for what a plain manager logs and measures of it")
 
 // patient is a running manager in which a fault is planted.
 type patient struct {
@@ -58,6 +61,14 @@ type patient struct {
 	reconcile reconcile.Func
 	// log is what the manager has logged.
 	log bytes.Buffer
+	// plain is set for a manager with client-go's informers and controller-runtime's queue.
+	plain bool
+}
+
+func (p *patient) logged() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.log.String()
 }
 
 // RoundTrip answers a request of the manager.
@@ -85,7 +96,9 @@ func (p *patient) answers(answer func(r *http.Request) *http.Response) {
 
 // refuse answers all requests with an error.
 func (p *patient) refuse(err *apierrors.StatusError) {
-	text, _ := json.Marshal(err.ErrStatus)
+	status := err.Status()
+	status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+	text, _ := json.Marshal(status)
 	p.answers(func(*http.Request) *http.Response {
 		return &http.Response{StatusCode: int(err.ErrStatus.Code), Body: io.NopCloser(bytes.NewReader(text)),
 			Header: http.Header{"Content-Type": {"application/json"}}}
@@ -103,8 +116,9 @@ func (c changed) Read(p []byte) (int, error) {
 	return copy(p, c.change(p[:n])), err
 }
 
-// ill are the faults. before is called before the manager starts, after when it has synced.
-var ill = map[string]struct {
+// fault is a fault, and the kind of its finding, whose text has texts. before is called before the manager
+// starts, after when it has synced.
+type fault struct {
 	kind          string
 	texts         []string
 	before, after func(p *patient)
@@ -112,7 +126,9 @@ var ill = map[string]struct {
 	options       informer.Options
 	// ownWrites makes the controller wait for its own writes. silent keeps the server from sending bookmarks.
 	ownWrites, silent bool
-}{
+}
+
+var faults = map[string]fault{
 	"01 permission removed": {kind: "cannot list", texts: []string{"forbidden", "configmaps"}, wait: time.Minute,
 		before: func(p *patient) {
 			p.refuse(apierrors.NewForbidden(corev1.Resource("configmaps"), "", errors.New(
@@ -120,19 +136,24 @@ var ill = map[string]struct {
 		}},
 	"02 definition deleted": {kind: "cannot list", texts: []string{"not served"}, wait: time.Minute,
 		after: func(p *patient) {
-			p.refuse(apierrors.NewGenericServerResponse(http.StatusNotFound, "list", corev1.Resource("configmaps"),
-				"", "404 page not found", 0, true))
+			p.answers(func(*http.Request) *http.Response {
+				return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{},
+					Body: io.NopCloser(strings.NewReader("404 page not found\n"))}
+			})
 			p.api.CloseWatches()
 		}},
 	"03 watch that is a black hole": {kind: "silent watch", wait: 5 * time.Minute, silent: true,
 		after: func(p *patient) { p.api.Bookmark() }},
 	"04 object that can't be decoded": {kind: "cannot list", texts: []string{`data["size"]`}, wait: time.Minute,
 		before: func(p *patient) {
-			p.change = func(line []byte) []byte { return bytes.ReplaceAll(line, []byte(`"size":"5"`), []byte(`"size":555`)) }
+			p.change = func(line []byte) []byte {
+				return bytes.ReplaceAll(line, []byte(`"size":"5"`), []byte(`"size":555`))
+			}
 		}},
-	"05 too many requests": {kind: "cannot list", texts: []string{"too many requests"}, wait: time.Minute,
+	"05 too many requests": {kind: "cannot list", texts: []string{"throttled"}, wait: time.Minute,
 		before: func(p *patient) { p.refuse(apierrors.NewTooManyRequestsError("slow down")) }},
-	"06 handler that hangs": {kind: "handler hangs", texts: []string{"hasn't returned"}, wait: time.Minute,
+	"06 handler that hangs": {kind: "handler hangs", wait: time.Minute,
+		texts: []string{"hasn't returned", "since 2000-01-01T00:00:45Z"},
 		after: func(p *patient) {
 			i, err := p.manager.GetCache().GetInformer(p.Context(), &corev1.ConfigMap{})
 			if err != nil {
@@ -163,22 +184,26 @@ var ill = map[string]struct {
 	"09 cached object that is modified": {kind: "cache mutated", wait: time.Minute,
 		options: informer.Options{MutationSample: 1},
 		after: func(p *patient) {
+			// The detector's lock, taken for another object, tells the race detector what came first.
+			p.api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "four"}})
+			synctest.Wait()
 			list := &corev1.ConfigMapList{}
 			if err := p.manager.GetCache().List(p.Context(), list, client.UnsafeDisableDeepCopy); err != nil {
 				p.Fatal(err)
 			}
 			list.Items[0].Data["size"] = "6"
-			// The detector's lock, taken for another object, tells the race detector what came first.
-			p.api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "four"}})
+			p.api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "five"}})
 		}},
-	"10 watch that expires every second": {kind: "relists too often", texts: []string{"too old"}, wait: time.Second,
+	"10 watch that expires every second": {kind: "relists too often", texts: []string{"too old"},
+		wait: time.Second,
 		after: func(p *patient) {
 			for range 60 {
 				bubble.Pass(time.Second)
 				p.api.FailWatches(apierrors.NewResourceExpired("too old resource version: 1 (100)"))
 			}
 		}},
-	"11 own write that the cache never shows": {kind: "stale after own writes", wait: 20 * time.Second, ownWrites: true,
+	"11 own write that the cache never shows": {kind: "stale after own writes", wait: 20 * time.Second,
+		ownWrites: true,
 		before: func(p *patient) {
 			p.api.NoWatchList()
 			p.api.Lag = time.Hour
@@ -188,10 +213,12 @@ var ill = map[string]struct {
 					return reconcile.Result{}, client.IgnoreNotFound(err)
 				}
 				patch := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"size":"7"}}`))
-				return reconcile.Result{RequeueAfter: time.Second}, p.manager.GetClient().Patch(ctx, object, patch)
+				err := p.manager.GetClient().Patch(ctx, object, patch)
+				return reconcile.Result{RequeueAfter: time.Second}, err
 			}
 		}},
 	"12 range that nobody owns": {kind: "no owner", wait: time.Minute,
+		texts: []string{"since 2000-01-01T00:00:30Z"},
 		after: func(p *patient) {
 			group := shardingtest.NewGroup()
 			var members []*sharding.Member
@@ -216,37 +243,42 @@ var ill = map[string]struct {
 		}},
 }
 
-// TestPlantedFaults plants faults in a running manager, one at a time, and checks that what eyes print has a
-// finding of the right kind, first, and no other.
+// plant plants the fault in a running manager, and waits. A plain one has no informers and queues of ours.
+func (f fault) plant(t *testing.T, plain bool) *patient {
+	p := &patient{T: t, api: configmaps.New(), eyes: eyes.New(eyes.Options{}), plain: plain}
+	for _, name := range []string{"one", "two", "three"} {
+		p.api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name},
+			Data: map[string]string{"size": "5"}})
+	}
+	p.reconcile = func(context.Context, reconcile.Request) (reconcile.Result, error) {
+		return reconcile.Result{}, nil
+	}
+	if f.before != nil {
+		f.before(p)
+	}
+	p.run(kwctrl.Options{Options: f.options}, f.ownWrites && !plain)
+	bubble.Pass(30 * time.Second)
+	if f.after != nil {
+		f.after(p)
+	}
+	for range 4 { // as somebody looks who looks now and then
+		p.eyes.Snapshot()
+		bubble.Pass(f.wait / 4)
+		if !f.silent {
+			p.api.Bookmark()
+			synctest.Wait()
+		}
+	}
+	return p
+}
+
+// TestPlantedFaults plants faults in a running manager, one at a time. What eyes print has to have one
+// finding, which is of the right kind.
 func TestPlantedFaults(t *testing.T) {
-	for name, fault := range ill {
+	for name, f := range faults {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &patient{T: t, api: configmaps.New(), eyes: eyes.New(eyes.Options{})}
-				for _, name := range []string{"one", "two", "three"} {
-					p.api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name},
-						Data: map[string]string{"size": "5"}})
-				}
-				p.reconcile = func(context.Context, reconcile.Request) (reconcile.Result, error) {
-					return reconcile.Result{}, nil
-				}
-				if fault.before != nil {
-					fault.before(p)
-				}
-				p.run(kwctrl.Options{Options: fault.options}, fault.ownWrites)
-				bubble.Pass(30 * time.Second)
-				if fault.after != nil {
-					fault.after(p)
-				}
-				for range 4 { // as somebody looks who looks now and then
-					p.eyes.Snapshot()
-					bubble.Pass(fault.wait / 4)
-					if !fault.silent {
-						p.api.Bookmark()
-						synctest.Wait()
-					}
-				}
-				s := p.eyes.Snapshot()
+				s := f.plant(t, false).eyes.Snapshot()
 				var kinds []string
 				for _, f := range s.Findings {
 					kinds = append(kinds, f.Kind)
@@ -255,36 +287,58 @@ func TestPlantedFaults(t *testing.T) {
 				if err := s.WriteText(&text); err != nil {
 					t.Fatal(err)
 				}
-				if !slices.Equal(kinds, []string{fault.kind}) {
-					t.Errorf("findings of %q, want %s\n%s", kinds, fault.kind, text.String())
+				if !slices.Equal(kinds, []string{f.kind}) {
+					t.Errorf("findings of %q, want %s\n%s", kinds, f.kind, text.String())
 				}
-				for _, want := range fault.texts {
+				for _, want := range f.texts {
 					if !strings.Contains(text.String(), want) {
 						t.Errorf("%q isn't in\n%s", want, text.String())
 					}
 				}
-				if *pages != "" {
-					file := filepath.Join(*pages, name[:2]+".txt")
-					if err := os.WriteFile(file, text.Bytes(), 0o666); err != nil {
-						t.Fatal(err)
-					}
-				}
+				writePage(t, name[:2]+".txt", text.Bytes())
 			})
+			if *pages != "" {
+				synctest.Test(t, func(t *testing.T) {
+					p := f.plant(t, true)
+					writePage(t, name[:2]+".control.txt", []byte(p.logged()+metricsNow(t)))
+				})
+			}
 		})
 	}
 }
 
-// TestManagerThatEnds checks that the log of a manager which gives up because of a cache names the informer that
-// fails, and why.
+// writePage writes a file for a reader.
+func writePage(t *testing.T, name string, text []byte) {
+	if *pages == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(*pages, name), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// metricsNow are client-go's and controller-runtime's metrics.
+func metricsNow(t *testing.T) string {
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, f := range families {
+		text.WriteString(f.String() + "\n")
+	}
+	return text.String()
+}
+
+// TestManagerThatEnds checks that the log of a manager which gives up because of a cache names the informer
+// that fails, and why.
 func TestManagerThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{T: t, api: configmaps.New(), eyes: eyes.New(eyes.Options{})}
 		p.refuse(apierrors.NewForbidden(corev1.Resource("configmaps"), "", errors.New("no role")))
 		p.run(kwctrl.Options{}, false)
 		bubble.Pass(3 * time.Minute) // Two are the limit of controllers.
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		log := p.log.String()
+		log := p.logged()
 		if strings.Count(log, "did not sync") != 1 || !strings.Contains(log, "because of this informer") ||
 			!strings.Contains(log, `"informer"="informer of v1 ConfigMap"`) || !strings.Contains(log, "no role") {
 			t.Errorf("the manager has logged\n%s", log)
@@ -306,18 +360,31 @@ func (p *patient) run(o kwctrl.Options, ownWrites bool) {
 		defer p.mu.Unlock()
 		p.log.WriteString(prefix + " " + line + "\n")
 	}, funcr.Options{})
+	if p.plain {
+		options.NewCache = nil
+		klog.SetLogger(options.Logger)
+		p.Cleanup(klog.ClearLogger)
+	}
+	options.BaseContext = func() context.Context { // as log.SetLogger does it for a whole program
+		return logr.NewContext(p.Context(), options.Logger)
+	}
 	mgr, err := manager.New(config, options)
 	if err != nil {
 		p.Fatal(err)
 	}
 	p.manager = mgr
-	p.eyes.AddCaches("manager", caches)
+	if !p.plain {
+		p.eyes.AddCaches("manager", caches)
+	}
 	controllerOptions := controller.Options{MaxConcurrentReconciles: 3,
 		NewQueue: func(name string, l limiter[reconcile.Request]) limitingQueue {
 			q := kwctrl.NewQueue(name, l)
 			p.eyes.AddQueue(name, q.(eyes.StatusQueue))
 			return q
 		}}
+	if p.plain {
+		controllerOptions.NewQueue = nil
+	}
 	var r reconcile.Reconciler = reconcile.Func(func(
 		ctx context.Context, request reconcile.Request,
 	) (reconcile.Result, error) {
@@ -330,11 +397,11 @@ func (p *patient) run(o kwctrl.Options, ownWrites bool) {
 	}
 	if err := builder.ControllerManagedBy(mgr).Named("baker").For(&corev1.ConfigMap{}).
 		WithOptions(controllerOptions).WithLogConstructor(func(*reconcile.Request) logr.Logger {
-		return logr.Discard()
+		return options.Logger
 	}).Complete(r); err != nil {
 		p.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(logr.NewContext(p.Context(), options.Logger))
+	ctx, cancel := context.WithCancel(p.Context())
 	ended := make(chan error)
 	go func() { ended <- mgr.Start(ctx) }()
 	p.Cleanup(func() {

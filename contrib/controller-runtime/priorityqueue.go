@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	kwprometheus "github.com/kubewright/kubewright/contrib/prometheus"
+	"github.com/kubewright/kubewright/runtime/ownwrites"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -67,7 +68,14 @@ func NewPriorityQueue[T comparable](name string, config queue.Config[T]) priorit
 	}
 	config.Ageing = cmp.Or(config.Ageing, -1)
 	config.MergeDelayed = true
-	return &priorityQueue[T]{Queue: queue.New(config), config: config, name: name}
+	q := &priorityQueue[T]{config: config, name: name}
+	if l, ok := config.Limiter.(trackedLimiter[T]); ok {
+		q.config.Limiter = l.TypedRateLimiter
+		q.tracker, q.Queue = l.tracker, ownwrites.NewQueue(l.tracker, q.config)
+	} else {
+		q.Queue = queue.New(config)
+	}
+	return q
 }
 
 // provider looks up controller-runtime's metrics in its registry when the first queue needs them.
@@ -77,6 +85,8 @@ var provider = kwprometheus.NewProvider(metrics.Registry)
 type priorityQueue[T comparable] struct {
 	*queue.Queue[T]
 	config queue.Config[T]
+	// tracker is that of the queue, nil if it waits for no own writes.
+	tracker *ownwrites.Tracker
 	// name is that of the controller, see controllerOf.
 	name string
 	// down is set before Queue is shut down, because that goes on to hand out ready items.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"sync"
 
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/kubewright/kubewright/runtime/informer"
@@ -19,7 +19,8 @@ type tellingCache struct {
 	cache.Cache
 	all     *informers
 	started *started
-	told    sync.Once
+	mu      sync.Mutex
+	told    bool
 }
 
 // Start runs the informers.
@@ -35,30 +36,50 @@ func loggerOf(ctx context.Context) klog.Logger {
 	return klog.FromContext(ctx)
 }
 
-// WaitForCacheSync logs, at its first failure, which informers it was waiting for. If lists or watches of
-// some failed, the others aren't the reason, and not logged.
-func (c *tellingCache) WaitForCacheSync(ctx context.Context) bool {
-	// The informers may have stopped, and be forgotten, when the wait has ended.
-	waitedFor := c.all.now()
-	synced := c.Cache.WaitForCacheSync(ctx)
-	if !synced {
-		c.told.Do(func() { c.tell(loggerOf(ctx), waitedFor) })
-	}
+// WaitForCacheSync says who hasn't synced if ctx ends before.
+func (c *tellingCache) WaitForCacheSync(ctx context.Context) (synced bool) {
+	c.watch(ctx, func() { synced = c.Cache.WaitForCacheSync(ctx) })
 	return synced
 }
 
-func (c *tellingCache) tell(logger klog.Logger, waitedFor []toolscache.SharedInformer) {
+// GetInformer says who hasn't synced if ctx ends before the informer has. Sources wait here.
+func (c *tellingCache) GetInformer(
+	ctx context.Context, obj client.Object, opts ...cache.InformerGetOption,
+) (i cache.Informer, err error) {
+	c.watch(ctx, func() { i, err = c.Cache.GetInformer(ctx, obj, opts...) })
+	return i, err
+}
+
+// watch calls wait, and tells if ctx ends meanwhile: at once, because the informers stop soon.
+func (c *tellingCache) watch(ctx context.Context, wait func()) {
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
+		c.tell(loggerOf(ctx))
+	})
+	wait()
+	if !stop() {
+		<-told
+	}
+}
+
+// tell logs, once, the informers that haven't synced. If lists or watches of some fail, the others aren't the
+// reason, and not logged.
+func (c *tellingCache) tell(logger klog.Logger) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var failing, pending []*informer.SyncError
-	for _, i := range waitedFor {
+	for _, i := range c.all.now() {
 		status, _ := informer.StatusOf(i)
 		switch e := status.NotSynced(); {
-		case e == nil || i.(*identified).cacheStarted != c.started:
+		case e == nil || c.told || i.(*identified).cacheStarted != c.started:
 		case e.Err != nil:
 			failing = append(failing, e)
 		default:
 			pending = append(pending, e)
 		}
 	}
+	c.told = c.told || len(failing)+len(pending) > 0
 	for _, e := range failing {
 		logger.Error(e.Err, "The cache did not sync because of this informer", "informer", e.Informer,
 			"reason", e.Reason, "since", e.Since, "attempts", e.Attempts)
