@@ -25,8 +25,8 @@ func (w *workplace) test(ctx context.Context, state string, runs int) *outcome {
 		o.built = err.Error()
 	}
 	for n := range runs {
-		cmd := w.command(ctx, "go", append([]string{"test", "-count=1", "-json", "-vet=off", "-timeout=20m"},
-			w.tests...)...)
+		cmd := w.command(ctx, "go", append([]string{"test", "-count=1", "-json", "-vet=off", "-timeout=20m",
+			"-skip=" + w.skip}, w.tests...)...)
 		results, err := scratch.RunTests(cmd)
 		found := map[string]string{}
 		var log strings.Builder
