@@ -26,14 +26,16 @@ func plant(root string, bugs map[string]Bug) (map[string]string, error) {
 	edits := map[*source][]edit{}
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(bugs)) {
-		bug := bugs[name]
-		f, at, err := bug.find(functions)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("bug %q: %w below %s; where should the bug be now?", name, err, root))
-			continue
+		for _, p := range bugs[name].places {
+			f, at, err := p.find(functions)
+			if err != nil {
+				errs = append(errs,
+					fmt.Errorf("bug %q: %w below %s; where should the bug be now?", name, err, root))
+				continue
+			}
+			text := strings.ReplaceAll(p.new, "BUG", fmt.Sprintf("planted(%q)", name))
+			edits[f.source] = append(edits[f.source], edit{name, f.from + at.from, f.from + at.to, text})
 		}
-		text := strings.ReplaceAll(bug.new, "BUG", fmt.Sprintf("planted(%q)", name))
-		edits[f.source] = append(edits[f.source], edit{name, f.from + at.from, f.from + at.to, text})
 	}
 	changed := map[string]string{}
 	for source, edits := range edits {
@@ -52,18 +54,18 @@ func planted(bug string) bool { return bug == plantedBug }
 	return changed, errors.Join(errs...)
 }
 
-// find returns the function that the bug names, and where the bug's text is in it.
-func (b Bug) find(functions map[string][]function) (function, span, error) {
-	switch named := functions[b.function]; {
+// find returns the function that the place names, and where the text is in it.
+func (p place) find(functions map[string][]function) (function, span, error) {
+	switch named := functions[p.function]; {
 	case len(named) == 0:
-		return function{}, span{}, fmt.Errorf("there is no function %s", b.function)
+		return function{}, span{}, fmt.Errorf("there is no function %s", p.function)
 	case len(named) > 1:
 		return function{}, span{}, fmt.Errorf("%d functions are named %s, in %s and %s",
-			len(named), b.function, named[0].source.path, named[1].source.path)
+			len(named), p.function, named[0].source.path, named[1].source.path)
 	default:
-		found := occurrences(named[0].text(), b.old)
+		found := occurrences(named[0].text(), p.old)
 		if len(found) != 1 {
-			return function{}, span{}, fmt.Errorf("%q is %d times in %s", b.old, len(found), b.function)
+			return function{}, span{}, fmt.Errorf("%q is %d times in %s", p.old, len(found), p.function)
 		}
 		return named[0], found[0], nil
 	}

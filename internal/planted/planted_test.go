@@ -151,3 +151,27 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSeveralPlaces plants a bug at two places of two packages.
+func TestSeveralPlaces(t *testing.T) {
+	bug := In("(*Shelf).full", "== 2", "== map[bool]int{true: 3, false: 2}[BUG]").
+		And("till.New", "return 0", "if BUG { return 1 }; return 0")
+	dir := written(t)
+	sources, err := Plant(t.TempDir(), dir, map[string]Bug{"a": bug.From("issue 1", "none lost", "the rig")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, err := sources.Build(filepath.Join(dir, "shelf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := tests.RunIn(dir, "", "TestAdd"); err != nil {
+		t.Errorf("without a bug: %v\n%s", err, out)
+	}
+	if out, err := tests.RunIn(dir, "a", "TestAdd"); err == nil {
+		t.Errorf("with the bug: %s", out)
+	}
+	if len(sources.packages) != 2 {
+		t.Errorf("bugs are in %v", sources.packages)
+	}
+}
