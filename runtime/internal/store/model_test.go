@@ -55,6 +55,9 @@ func (m *model) check(t *testing.T, s *Store[string]) {
 		if got, want := s.IndexValues(name), slices.Collect(maps.Keys(postings)); !sameSet(got, want) {
 			t.Fatalf("IndexValues(%s) = %q, want %q", name, got, want)
 		}
+		if x, err := s.live.named(name); err != nil || len(x.ids) != len(postings) {
+			t.Fatalf("index %s keeps %d values in memory, objects have %d", name, len(x.ids), len(postings))
+		}
 		for i := range rare {
 			// Look up values without an object, too.
 			if value := fmt.Sprint("rare-", i); postings[value] == nil {
