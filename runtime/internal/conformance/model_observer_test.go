@@ -111,6 +111,9 @@ func (o *observer) OnAdd(obj any, initial bool) {
 	if initial && !o.initial {
 		o.m.fail(cm.Name + " belongs to the initial list, which was over")
 	}
+	if r := o.registration.Load(); initial && r != nil && (*r).HasSynced() {
+		o.m.fail("a handler has synced while it is told of its initial list")
+	}
 	o.state[n] = v
 	if o.initial = initial; initial {
 		o.start[n] = v
@@ -241,10 +244,21 @@ type subject struct {
 
 func indexByColor(obj any) ([]string, error) { return byColor(obj), nil }
 
+// addIndex adds an index while others read, which the race detector watches.
 func (s *subject) addIndex() {
 	if len(s.indexes) > 2 {
 		return
 	}
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	indexer := s.informer.GetIndexer()
+	there := indexer.GetIndexers()
+	reading.Go(func() {
+		for name := range there {
+			_, _ = indexer.ByIndex(name, "red")
+			_ = indexer.ListIndexFuncValues(name)
+		}
+	})
 	name := "color" + strconv.Itoa(len(s.indexes))
 	if err := s.informer.AddIndexers(clientgo.Indexers{name: indexByColor}); err == nil {
 		s.indexes = append(s.indexes, name)
