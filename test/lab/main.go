@@ -3,10 +3,10 @@
 //
 //	go run . [-parts simulated,live,soak] [-saved]
 //
-// The parts simulated and live together make the page, except for its last section, which soak makes. The
-// section of a part that wasn't run stays unchanged, and so does the whole page if anything fails. Each part
-// leaves its results in .cache/lab; -saved makes the page from those. The working directory must be that of
-// this file.
+// The parts simulated and live together make the page, except for its last two sections: soak makes one,
+// make track-record the other. The section of a part that wasn't run stays unchanged, and so does the whole
+// page if anything fails. Each part leaves its results in .cache/lab; -saved makes the page from those. The
+// working directory must be that of this file.
 package main
 
 import (
@@ -77,10 +77,7 @@ func run(ctx context.Context, chosen []string, saved bool) error {
 	if err != nil {
 		return err
 	}
-	faults, load, found := strings.Cut(string(old), soakHeading)
-	if load = soakHeading + load; !found {
-		load = ""
-	}
+	faults, load, record := sections(string(old))
 	if slices.Contains(chosen, simulated.name) && slices.Contains(chosen, live.name) {
 		of, err := read[results.Result](simulated)
 		if err != nil {
@@ -97,14 +94,31 @@ func run(ctx context.Context, chosen []string, saved bool) error {
 		if err != nil {
 			return err
 		}
-		load = soakSection(soaks)
+		load = soakSection(soaks) + "\n"
 		if err := drawSoaks(docs, soaks); err != nil {
 			return err
 		}
 	}
-	text := strings.TrimRight(faults+load, "\n") + "\n"
+	text := strings.TrimRight(faults+load+record, "\n") + "\n"
 	fmt.Println(text)
 	return os.WriteFile(page, []byte(text), 0o644)
+}
+
+// recordHeading begins the last section of the page, which make track-record writes.
+const recordHeading = "## Track record\n"
+
+// sections returns the parts of the page: what simulated and live make, what soak makes, the track record.
+func sections(page string) (faults, load, record string) {
+	cut := func(text, heading string) (before, section string) {
+		before, section, found := strings.Cut(text, heading)
+		if found {
+			section = heading + section
+		}
+		return before, section
+	}
+	rest, record := cut(page, recordHeading)
+	faults, load = cut(rest, soakHeading)
+	return faults, load, record
 }
 
 // file returns the path of a part's results.

@@ -43,3 +43,16 @@ func TestReport(t *testing.T) {
 		}
 	}
 }
+
+// TestSections checks that each section of the page is found, and that none has to be there.
+func TestSections(t *testing.T) {
+	const faults, load, record = "# Reliability\n\n", soakHeading + "\nMB\n\n", recordHeading + "\n| bug |\n"
+	for _, want := range [][3]string{
+		{faults, load, record}, {faults, load, ""}, {faults, "", record}, {faults, "", ""},
+	} {
+		var got [3]string
+		if got[0], got[1], got[2] = sections(want[0] + want[1] + want[2]); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 //go:embed soak.tmpl
 var soakTemplate string
 
-// soakHeading begins the section of the page that make soak writes. It is the last one.
+// soakHeading begins the section of the page that make soak writes.
 const soakHeading = "## Under load\n"
 
 // soaked is a soak, for the template.

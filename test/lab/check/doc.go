@@ -14,11 +14,13 @@
 //   - The version of an object, and of an informer, never goes back.
 //   - A typed and an untyped handler that were added together receive the same events.
 //   - Indexes, and listers that use them, find what a scan finds.
+//   - While nothing happens, no informer lists.
 //   - Once the faults have ended, everything is as on the server within the bounds of the faults that
 //     happened.
 //   - An informer has at most one response open. After the stop no goroutine, stream or watch is left.
-//   - Nothing panics or hangs.
+//   - An informer sends a bounded number of requests a second.
+//   - Nothing panics or hangs, a stop least of all.
 //
-// After a fault of class [fault.Wrong] only the last three hold, and the first of these only after the next
+// After a fault of class [fault.Wrong] only the last four hold, and the first of these only after the next
 // list.
 package check

@@ -73,6 +73,22 @@ var operations = []struct {
 		w.cluster.Compact()
 		w.cluster.CloseWatches()
 	}},
+	{"lag", 2, func(w *world, r *rand.Rand) {
+		on := r.IntN(3) > 0
+		w.say("a server is behind %t", on)
+		w.cluster.Lag(on)
+	}},
+	{"busy", 2, func(w *world, r *rand.Rand) {
+		d := time.Duration(r.Int64N(int64(20 * time.Second)))
+		if r.IntN(2) == 0 {
+			w.say("watches end, and are refused for %v", d)
+			w.cluster.RefuseWatches(d)
+		} else {
+			w.say("watches end, and again as soon as they are open, for %v", d)
+			w.cluster.CloseNewWatches(d)
+		}
+		w.cluster.CloseWatches()
+	}},
 	{"bookmark", 2, func(w *world, _ *rand.Rand) { w.cluster.Bookmark() }},
 	{"pages", 2, func(w *world, r *rand.Rand) {
 		n, cached := r.Int64N(4), r.IntN(3) == 0

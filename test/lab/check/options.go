@@ -38,7 +38,8 @@ type options struct {
 	off           bool // streaming is off
 	keepUnchanged bool
 	shareValues   bool
-	limited       bool // it shares the world's limiter
+	limited       bool          // it shares the world's limiter
+	timeout       time.Duration // of the client, for whole responses, those of watches too
 	tuning        informer.Options
 }
 
@@ -71,6 +72,10 @@ func drawOptions(r *rand.Rand, kinds int) options {
 	if yes(3) {
 		o.tuning.MutationSample = 1
 	}
+	// In the limiter a list may have to wait for longer.
+	if yes(4) && !o.limited {
+		o.timeout = time.Duration(40+r.IntN(30)) * time.Second
+	}
 	return o
 }
 
@@ -95,6 +100,7 @@ func (o options) String() string {
 			fmt.Fprintf(&b, ", %s", flag.name)
 		}
 	}
+	fmt.Fprintf(&b, ", timeout %v", o.timeout)
 	fmt.Fprintf(&b, ", resync %v, silence %v, initial events %v, recreation %v, mutations %d", o.resync,
 		o.tuning.SilenceTimeout, o.tuning.InitialEventsTimeout, o.tuning.RecreationIsDeletion,
 		o.tuning.MutationSample)

@@ -45,6 +45,8 @@ func (w *world) watch(o options, seed uint64) {
 	s := &subject{world: w, number: w.made, kind: k, options: o, scope: o.scope()}
 	config := rest.CopyConfig(w.proxy.Config())
 	config.UserAgent, config.WarningHandler = s.client(), rest.NoWarnings{}
+	config.Timeout = o.timeout
+	config.Transport = &meter{subject: s, next: w.proxy}
 	b, err := w.implementation.make(types[k.Resource], w, config, k, o)
 	if err == nil && o.transform {
 		err = b.informer.SetTransform(transform)
@@ -102,11 +104,15 @@ func (s *subject) remove(i int) {
 	s.complain(b)
 }
 
+// untilStopped is how long a stop may take: the longest call of a handler, and the pause after its panic.
+const untilStopped = 2 * time.Second
+
 // end stops the informer and waits for its end.
 func (s *subject) end() {
 	for _, b := range s.observers {
 		b.release()
 	}
+	since := time.Now()
 	s.cancel()
 	over := make(chan struct{})
 	go func() {
@@ -116,6 +122,9 @@ func (s *subject) end() {
 	if !arrives(over) {
 		s.world.fail(Hangs, "%v was stopped, and it doesn't end:\n%s", s, bubbleStacks())
 		return
+	}
+	if took := time.Since(since); took > untilStopped {
+		s.world.fail(Hangs, "%v takes %v to stop", s, took)
 	}
 	for _, b := range s.observers {
 		b.gone.Store(true)

@@ -149,6 +149,7 @@ func (w *world) play(ops []Op) {
 		w.quiet()
 	}
 	w.proxy.Calm()
+	w.cluster.Calm()
 	for len(w.subjects) > 0 {
 		w.end(0)
 	}
@@ -204,6 +205,7 @@ const (
 func (w *world) quiet() {
 	r := rand.New(rand.NewPCG(uint64(w.op), 3))
 	w.proxy.Calm()
+	w.cluster.Calm()
 	for range 10 { // a silent watch must have missed something
 		w.write(r)
 	}
@@ -230,12 +232,24 @@ func (w *world) quiet() {
 	bubble.Pass(time.Second)
 	w.settle()
 	w.checkEqual()
+	listed := w.lists()
 	bubble.Pass(untilTold)
 	synctest.Wait()
-	for _, s := range w.subjects {
+	for i, s := range w.subjects {
 		s.checkTold()
+		if n := w.lists()[i] - listed[i]; n > 0 {
+			w.law("a watch goes on where it was", "%v has listed %d times without need%s", s, n, s.status())
+		}
 	}
 	w.proxy.Plan(w.plan)
+}
+
+// lists returns how often each informer has listed.
+func (w *world) lists() (lists []int) {
+	for _, s := range w.subjects {
+		lists = append(lists, w.proxy.Count(fault.Request{Client: s.client(), Kind: fault.List | fault.WatchList}))
+	}
+	return lists
 }
 
 func (w *world) checkEqual() {

@@ -24,8 +24,9 @@ type State map[cache.ObjectName]Object
 // Cluster is the server. It serves lists and watches over HTTP, see [Cluster.ServeHTTP]; writes are methods.
 // Its methods are safe for concurrent use. It works inside a bubble of synctest.
 type Cluster struct {
-	mu    sync.Mutex
-	kinds []*Kind
+	mu         sync.Mutex
+	kinds      []*Kind
+	conditions conditions
 }
 
 // New returns a cluster without objects.
@@ -117,6 +118,7 @@ func (c *Cluster) Compact() {
 	for _, k := range c.kinds {
 		k.skip()
 		k.server.Compact()
+		k.behind = 0
 	}
 }
 

@@ -17,9 +17,12 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		serve.NotFound(w, r)
 		return
 	}
+	if c.answersWatch(w, r) {
+		return
+	}
 	serve.Resource{
 		Version: k.GroupVersion(), Scheme: scheme.Scheme, Codecs: scheme.Codecs,
-		List: k.server.list, Watch: k.server.Watch,
+		List: k.list, Watch: k.watch,
 	}.Request(w, r, namespace)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // unusableFaults break the contract in a way that no client can mistake for an answer.
@@ -26,7 +27,7 @@ func unusableFaults() []Fault {
 		{Name: "corrupt-list", Class: Unusable, On: Lists, After: someBytes, do: rewrites(corruptList),
 			About: "a list that can't be decoded"},
 		{Name: "corrupt-event", Class: Unusable, On: Watches, After: fewEvents, do: editsOne(corruptEvent),
-			About: "an event whose object can't be decoded"},
+			About: "an event whose object can't be decoded, or is missing"},
 		// A client that trusts the length waits for the rest, as client-go does.
 		{Name: "corrupt-framing", Class: Unusable, On: Watches, After: fewEvents, Silence: true,
 			InitialEvents: true, do: editsOne(corruptFraming),
@@ -36,7 +37,7 @@ func unusableFaults() []Fault {
 		{Name: "no-end-bookmark", Class: Unusable, On: WatchList, InitialEvents: true, do: edits(noEndBookmark),
 			About: "no bookmark ends the initial events"},
 		{Name: "unknown-event", Class: Unusable, On: Watches, After: fewEvents, do: editsOne(unknownEvent),
-			About: "an event of a type that doesn't exist, before the real one"},
+			About: "an event of a type that doesn't exist, before the real one or instead"},
 	}
 }
 
@@ -118,6 +119,8 @@ func corruptEvent(_ *exchange, e event) (bool, []byte, error) {
 		return false, nil, nil
 	case e.format == protobufFormat:
 		return true, e.make(kind, append(bytes.Clone(protobufPrefix), noVarint...)).wire, nil
+	case kind == string(watch.Deleted):
+		return true, e.make(kind, []byte("null")).wire, nil
 	}
 	return true, e.make(kind, corruptJSON(object, len(object)/2)).wire, nil
 }
@@ -153,7 +156,12 @@ func noEndBookmark(*exchange, format) func(event, bool) ([]byte, error) {
 	}
 }
 
-func unknownEvent(_ *exchange, e event) (bool, []byte, error) {
+// unknownEvent comes in place of the real one after an odd number of events.
+func unknownEvent(x *exchange, e event) (bool, []byte, error) {
 	_, object := e.parse()
-	return e.isChange(), append(e.make("SURPRISE", object).wire, e.wire...), nil
+	wire := e.make("SURPRISE", object).wire
+	if x.step.After%2 == 0 {
+		wire = append(wire, e.wire...)
+	}
+	return e.isChange(), wire, nil
 }
