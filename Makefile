@@ -1,7 +1,7 @@
 # The targets for users and CI. Every target does its own set-up and needs only Go
 # and make. Programs are written in Go, so that they run anywhere.
 
-.PHONY: help demo demo-sharded test nightly fuzz vuln e2e-kube lab soak bench parity ctrl-suites programs upstream generate check lint release-rehearsal
+.PHONY: help demo demo-sharded test nightly fuzz vuln e2e-kube lab soak track-record bench parity ctrl-suites programs upstream generate check lint release-rehearsal
 .DEFAULT_GOAL := help
 
 FUZZTIME ?= 3m
@@ -20,7 +20,7 @@ demo-sharded: ## replicas of a controller, as processes, share its objects on th
 test: ## everything that must pass, with go test's -short; prints the counts last
 	@go run ./internal/testall
 
-nightly: ## make test without -short: planted bugs, long models, kube-apiserver; then a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; the code of 2,000 random APIs compiled and run, and 500 orders of arguments; the definitions of 18 projects imported, and made of their types again; definitions of 2,000 random kinds compared with controller-gen's; 100,000 steps of the model of sharding; a million reconciles of the model of own writes, with the race detector; make fuzz; make soak without its page
+nightly: ## make test without -short: planted bugs, long models, kube-apiserver; then a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; the code of 2,000 random APIs compiled and run, and 500 orders of arguments; the definitions of 18 projects imported, and made of their types again; definitions of 2,000 random kinds compared with controller-gen's; 100,000 steps of the model of sharding; a million reconciles of the model of own writes, with the race detector; five bugs of make track-record; make fuzz; make soak without its page
 	@go run ./internal/testall -long
 	@go test -race -timeout 3h ./runtime/internal/conformance -run '^TestModel$$' -model.seeds 1000
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
@@ -29,6 +29,7 @@ nightly: ## make test without -short: planted bugs, long models, kube-apiserver;
 	@cd test/controllergen && go test -timeout 3h . -markers 1000000 -kinds 2000
 	@go test -timeout 3h ./sharding -run '^(TestModel|TestPlan)$$' -sharding.seeds 310 -sharding.steps 340 -sharding.plans 300
 	@go test -race -timeout 3h ./runtime/ownwrites -run '^(TestModel|TestEchoModel)$$' -model.seeds 420
+	@go run ./internal/trackrecord -nightly
 	@$(MAKE) --no-print-directory fuzz
 	@cd test/lab && go test -count=1 -timeout 2h ./load -lab.full
 
@@ -50,6 +51,9 @@ lab: ## informers behind a proxy that injects faults, in memory and with real AP
 
 soak: ## an informer with 20 handlers, one of them blocked, for 20 minutes at 2,000 changes a second, and for as long at the highest rate of the embedded API server; writes a section of docs/reliability.md (45 minutes)
 	@cd test/lab && go run . -parts soak
+
+track-record: ## plants 30 bugs that client-go and others really had, one at a time, and has the models, the lab and the comparisons with client-go find them; writes a section of docs/reliability.md (five minutes). RECORD='-only queue' runs some
+	@go run ./internal/trackrecord $(RECORD)
 
 bench: ## our benchmarks beside the incumbents'; writes docs/benchmarks.md. BENCH='-parts wire -bench SyncPods' runs only some
 	@cd test/bench && go run . $(BENCH)
