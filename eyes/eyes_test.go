@@ -204,7 +204,7 @@ func TestFindings(t *testing.T) {
 		},
 		"no worker": {
 			fault: func(r *rig) { r.queue.Add("ns/a") }, wait: 11 * time.Second,
-			kind: "no worker", texts: []string{"bakeries", "1 items"},
+			kind: "no worker", texts: []string{"bakeries", "1 item is ready"},
 		},
 		"no progress": {
 			fault: func(r *rig) { r.queue.Add("ns/a"); r.queue.Add("ns/b"); r.queue.Get() },

@@ -55,6 +55,14 @@ func (f Finding) String() string {
 	return text
 }
 
+// count returns a number with a word, for one or for several.
+func count(n uint64, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
 // The limits of findings.
 const (
 	failingFor    = 10 * time.Second
@@ -100,8 +108,8 @@ func Findings(before, now *Snapshot) []Finding {
 		was := slices.IndexFunc(earlier.Queues, func(o Queue) bool { return o.Source == q.Source })
 		if was >= 0 && q.Late > earlier.Queues[was].Late {
 			f.Kind, f.Since = "stale after own writes", earlier.Taken
-			f.Cause = fmt.Sprintf("%d items were handed out though the %s didn't show in time what was written "+
-				"for them", q.Late-earlier.Queues[was].Late, q.LateFor)
+			f.Cause = fmt.Sprintf("%s handed out before the %s showed what had been written for them",
+				count(q.Late-earlier.Queues[was].Late, "item was", "items were"), q.LateFor)
 			findings = append(findings, f)
 		}
 	}
@@ -125,7 +133,7 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() &&
 		now.Sub(i.quietSince()) >= silentFor:
 		f.Kind, f.Since = "silent watch", i.quietSince()
-		f.Cause = "nothing arrives, not even the bookmark of each minute: the connection may be dead"
+		f.Cause = "nothing arrives, not even the bookmark that servers send each minute: the connection may be dead"
 		found = append(found, f)
 	}
 	if runs && !i.ThirdListed.IsZero() && now.Sub(i.ThirdListed) < threeLists {
@@ -136,7 +144,8 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 	}
 	if i.Mutations > 0 {
 		f.Kind, f.Since, f.Key = "cache mutated", i.MutatedSince, i.MutatedKey
-		f.Cause = fmt.Sprintf("%d cached objects were modified by someone they are shared with", i.Mutations)
+		f.Cause = count(uint64(i.Mutations), "cached object was", "cached objects were") +
+			" modified by code that shares the cache"
 		found = append(found, f)
 	}
 	return found
@@ -161,7 +170,8 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 		switch {
 		case h.Busy && before.Busy && h.Delivered == before.Delivered:
 			f.Kind = "handler hangs"
-			f.Cause = fmt.Sprintf("it hasn't returned from a notification; %d more wait", h.Backlog)
+			f.Cause = fmt.Sprintf("it hasn't returned from a notification; %s", count(uint64(h.Backlog),
+				"more waits", "more wait"))
 		case h.Backlog >= backlogLimit && h.Backlog > before.Backlog:
 			f.Kind = "backlog grows"
 			f.Cause = fmt.Sprintf("%d notifications wait, and %d did before; it got %d meanwhile",
@@ -187,12 +197,14 @@ func (m *Member) changes(f Finding, was *Member, then time.Time) (found []Findin
 		add("member can't act", m.Error)
 	}
 	if m.Hung > 0 && was.Hung > 0 {
-		add("work hangs", fmt.Sprintf("%d calls don't end, and keep their ranges from moving", m.Hung))
+		add("work hangs", count(uint64(m.Hung), "call doesn't", "calls don't")+
+			" end, so that a range can't move")
 	}
 	for _, span := range m.Unowned {
 		if slices.Contains(was.Unowned, span) {
-			add("no owner", fmt.Sprintf("nobody owns %s; the %d ranges without an owner have %d objects",
-				span, len(m.Unowned), m.UnownedObjects))
+			add("no owner", fmt.Sprintf("nobody owns %s, the first of %s; this member knows of %s in them", span,
+				count(uint64(len(m.Unowned)), "range without an owner", "ranges without an owner"),
+				count(uint64(m.UnownedObjects), "object", "objects")))
 			break
 		}
 	}
@@ -203,13 +215,15 @@ func (m *Member) changes(f Finding, was *Member, then time.Time) (found []Findin
 func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 	if t := q.LongestRunningSeconds; t != nil && *t >= reconcileTime.Seconds() {
 		f.Kind, f.Since = "reconcile hangs", now.Add(-time.Duration(*t*float64(time.Second)))
-		f.Cause = fmt.Sprintf("one of %d items in process has been there for %s", q.InProcess, seconds(t))
+		f.Cause = fmt.Sprintf("%s in process, the oldest for %s",
+			count(uint64(q.InProcess), "item is", "items are"), seconds(t))
 		found = append(found, f)
 	}
 	if q.Failing > 0 {
 		f := f
 		f.Kind, f.Since, f.Key = "key fails", q.FailingSince, q.FailingKey
-		f.Cause = fmt.Sprintf("%d items have failed twelve times in a row or more", q.Failing)
+		f.Cause = count(uint64(q.Failing), "item has", "items have") +
+			" failed twelve times in a row by then, and again since"
 		found = append(found, f)
 	}
 	if q.StalledSince.IsZero() {
@@ -219,11 +233,12 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 	f.Since = q.StalledSince
 	switch {
 	case q.InProcess == 0 && stalled >= spacing:
-		f.Kind, f.Cause = "no worker", fmt.Sprintf("%d items are ready, and nobody takes them", q.Ready)
+		f.Kind, f.Cause = "no worker", count(uint64(q.Ready), "item is", "items are")+" ready, and nobody takes any"
 		found = append(found, f)
 	case q.InProcess > 0 && stalled >= stalledFor:
 		f.Kind = "no progress"
-		f.Cause = fmt.Sprintf("%d items are ready, and all workers are busy with %d", q.Ready, q.InProcess)
+		f.Cause = fmt.Sprintf("%s ready, and none was handed out while %d are in process",
+			count(uint64(q.Ready), "item is", "items are"), q.InProcess)
 		found = append(found, f)
 	}
 	return found

@@ -141,9 +141,9 @@ type SyncError struct {
 	Informer string
 	State    State
 	// Reason is a short description for people. After an error it is "forbidden", "unauthorized", "not
-	// served", "throttled", "unreachable" or "failed"; else it is "not started", "pending", "stopped" or
-	// "waiting for the lists of other informers". Programs should check State, [SyncError.Permanent], or Err
-	// with [k8s.io/apimachinery/pkg/api/errors].
+	// served", "throttled", "unreachable", "undecodable" or "failed"; else it is "not started", "pending",
+	// "stopped" or "waiting for the lists of other informers". Programs should check State,
+	// [SyncError.Permanent], or Err with [k8s.io/apimachinery/pkg/api/errors].
 	Reason string
 	// Err is the last error, or nil if there was none. Attempts counts the errors in a row, and Since is when
 	// the first of them happened.
@@ -244,6 +244,7 @@ func (s Status) NotSynced() *SyncError {
 func reasonOf(err error) string {
 	var network net.Error
 	var request *url.Error
+	var decoding *listwatch.DecodingError
 	switch {
 	case apierrors.IsForbidden(err):
 		return "forbidden"
@@ -255,6 +256,8 @@ func reasonOf(err error) string {
 		return "throttled"
 	case apierrors.IsServiceUnavailable(err), errors.As(err, &network), errors.As(err, &request):
 		return "unreachable"
+	case errors.As(err, &decoding):
+		return "undecodable"
 	default:
 		return "failed"
 	}

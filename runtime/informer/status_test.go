@@ -23,6 +23,7 @@ import (
 	"github.com/kubewright/kubewright/internal/bubble"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -140,6 +141,7 @@ func TestWhyNotSynced(t *testing.T) {
 		{apierrors.NewNotFound(configMaps, ""), "not served", true},
 		{apierrors.NewTooManyRequests("later", 1), "throttled", false},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, "unreachable", false},
+		{&listwatch.DecodingError{Field: "spec"}, "undecodable", false},
 		{errors.New("odd"), "failed", false},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
