@@ -99,7 +99,7 @@ func (l keyLine) String() string {
 		b.WriteString("no queue was added that keeps what happens to its items\n")
 	}
 	for _, q := range l.Queues {
-		fmt.Fprintf(&b, "%s in queue %s: pending because %s\n", l.Key, q.Source, q.because(l.Unsynced))
+		fmt.Fprintf(&b, "%s in queue %s: pending because it is %s\n", l.Key, q.Source, q.because(l.Unsynced))
 		for _, step := range q.Steps {
 			fmt.Fprintf(&b, "  %s  %s\n", step.Time.Format(time.RFC3339), clean(step.What))
 		}
@@ -120,7 +120,7 @@ func (l keyLine) String() string {
 // because returns what the key waits for, with the informers that haven't synced if it wasn't added.
 func (q *queueLine) because(unsynced []string) string {
 	if q.Pending == "not added" && len(unsynced) > 0 {
-		return "not added, and not synced: " + clean(strings.Join(unsynced, ", "))
+		return "not added, and these informers haven't synced: " + clean(strings.Join(unsynced, ", "))
 	}
 	return clean(q.Pending)
 }

@@ -31,7 +31,8 @@ func TestLineOfKey(t *testing.T) {
 			return w.Code, w.Body.String()
 		}
 		if code, text := get(e, "key=ns/one"); code != http.StatusOK ||
-			!strings.HasPrefix(text, "ns/one in queue bakeries: pending because not added, and not synced: ") ||
+			!strings.HasPrefix(text, "ns/one in queue bakeries: pending because it is not added, and these "+
+				"informers haven't synced: ") ||
 			!strings.Contains(text, "\n  none\n") {
 			t.Errorf("before the start: %d %s", code, text)
 		}
@@ -40,7 +41,7 @@ func TestLineOfKey(t *testing.T) {
 		bubble.Advance(time.Minute)
 		_, text := get(e, "key=ns/one")
 		for _, want := range []string{
-			"ns/one in queue bakeries: pending because one of 1 that are ready, and no worker takes any\n  ",
+			"ns/one in queue bakeries: pending because it is one of 1 that are ready, and no worker takes any\n  ",
 			"  added\n", `configmaps of "shop", version `,
 		} {
 			if !strings.Contains(text, want) {
