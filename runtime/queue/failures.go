@@ -32,7 +32,7 @@ func (q *Queue[T]) When(item T) time.Duration {
 	defer q.mu.Unlock()
 	if h := q.history.Load(); h != nil {
 		now := q.base.now()
-		q.troubled(h, item, now).add(now, fmt.Sprintf("failed, %d in a row", n))
+		q.troubled(h, item, now).add(now, fmt.Sprintf("failed or to be tried again, %d in a row", n))
 	}
 	if n < manyFailures {
 		return delay

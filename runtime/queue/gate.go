@@ -67,28 +67,30 @@ func (q *Queue[T]) makeReady(id uint32) {
 func (q *Queue[T]) Release(item T) bool {
 	q.mu.Lock()
 	defer q.unlock()
+	return q.release(item, "released")
+}
+
+// release makes a parked item ready, for a reason. The caller holds the lock.
+func (q *Queue[T]) release(item T, reason string) bool {
 	id := q.table.find(item)
 	if id == 0 || q.table.at(id).state&isParked == 0 {
 		return false
 	}
 	q.unpark(id)
 	q.makeReady(id)
-	q.note(id, "released")
+	q.note(id, reason)
 	return true
 }
 
 // ReleaseLate is Release for an item that was held back for too long because of a cause. Status counts it.
 func (q *Queue[T]) ReleaseLate(item T, cause string) bool {
-	if !q.Release(item) {
+	q.mu.Lock()
+	defer q.unlock()
+	if !q.release(item, "released after too long a wait for the "+cause) {
 		return false
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	q.late++
 	q.lateCause = cause
-	if id := q.table.find(item); id != 0 {
-		q.note(id, "that was after too long a wait for "+cause)
-	}
 	return true
 }
 

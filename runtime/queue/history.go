@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -59,8 +60,8 @@ func (q *Queue[T]) Keep() {
 }
 
 // Line returns what an item waits for, and what happened to it: its last 16 steps since somebody first asked
-// for it, or since it first failed or took 10 s. What was asked for is kept for ten minutes, beside that what
-// happened to 128 items whose last run failed or was slow. The key is the item's text, or NAMESPACE/NAME or
+// for it, or since it first failed, or took 10 s in a queue with metrics. What was asked for is kept for ten
+// minutes, beside that what happened to 128 items whose last run failed or was slow. The key is the item's text, or NAMESPACE/NAME or
 // NAME of an item that consists of these. Without Keep there are no steps.
 func (q *Queue[T]) Line(key string) (pending string, steps []Step) {
 	item, ok := itemOf[T](key)
@@ -116,8 +117,10 @@ func (q *Queue[T]) pending(item T) string {
 		return text
 	case state&isParked != 0:
 		return parked
-	case state&isReady == 0: // so it is delayed
+	case state&isReady == 0 && q.delays.has(id):
 		return "delayed for " + rounded(q.delays.due(id)-now)
+	case state&isReady == 0: // after a panic of a function of the Config
+		return notAdded
 	case q.inProcess == 0 && len(q.waiters.parked) == 0:
 		return fmt.Sprintf("one of %d that are ready, and no worker takes any", q.ready.len())
 	}
@@ -139,33 +142,35 @@ func itemOf[T comparable](key string) (item T, ok bool) {
 	case v.Kind() != reflect.Struct || v.NumField() != 2:
 		return item, false
 	}
-	namespace, name := v.FieldByName("Namespace"), v.FieldByName("Name")
-	if namespace.Kind() != reflect.String || name.Kind() != reflect.String {
-		return item, false
+	var fields [2]reflect.Value
+	for n, field := range []string{"Namespace", "Name"} {
+		// Not one of an embedded struct: then another field is a part of the key, too.
+		f, found := v.Type().FieldByName(field)
+		if !found || len(f.Index) != 1 || f.Type.Kind() != reflect.String {
+			return item, false
+		}
+		fields[n] = v.FieldByIndex(f.Index)
 	}
 	before, after, found := strings.Cut(key, "/")
 	if !found {
 		before, after = "", key
 	}
-	namespace.SetString(before)
-	name.SetString(after)
+	fields[0].SetString(before)
+	fields[1].SetString(after)
 	return item, true
 }
 
 // itemNamed looks for an item by its text.
 func (q *Queue[T]) itemNamed(key string) (item T, ok bool) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	for item := range q.table.ids {
+	items := slices.AppendSeq(make([]T, 0, len(q.table.ids)), maps.Keys(q.table.ids))
+	if h := q.history.Load(); h != nil {
+		items = slices.AppendSeq(items, maps.Keys(h.lines))
+	}
+	q.mu.Unlock() // The items' own methods are called without it.
+	for _, item := range items {
 		if fmt.Sprint(item) == key {
 			return item, true
-		}
-	}
-	if h := q.history.Load(); h != nil {
-		for item := range h.lines {
-			if fmt.Sprint(item) == key {
-				return item, true
-			}
 		}
 	}
 	return item, false
@@ -241,10 +246,14 @@ func (q *Queue[T]) noteDone(id uint32, took time.Duration) {
 	if l == nil {
 		return
 	}
-	if at := l.last(started); took == 0 && at != 0 {
-		took = time.Duration(now - at)
+	switch at := l.last(started); {
+	case q.metrics != nil:
+		l.add(now, "ended after "+rounded(int64(took)))
+	case at != 0:
+		l.add(now, "ended after "+rounded(now-at))
+	default: // It began before its steps were kept.
+		l.add(now, "ended")
 	}
-	l.add(now, "ended after "+rounded(int64(took)))
 }
 
 // last returns when a step happened for the last time, 0 if it isn't kept.
@@ -276,7 +285,7 @@ func (q *Queue[T]) keep(h *history[T], item T, now int64) *line {
 		return l
 	}
 	if len(h.lines) >= mostLines {
-		h.dropOne(now)
+		h.dropOne(now, 0)
 	}
 	l := &line{}
 	h.lines[item] = l
@@ -286,48 +295,60 @@ func (q *Queue[T]) keep(h *history[T], item T, now int64) *line {
 	return l
 }
 
-// troubled keeps the line of an item that has failed or was slow.
+// troubled keeps the line of an item that has failed or was slow, in place of that to which nothing has
+// happened for the longest time if there are many.
 func (q *Queue[T]) troubled(h *history[T], item T, now int64) *line {
-	l := q.keep(h, item, now)
-	if !l.troubled {
-		l.troubled = true
-		others := 0
-		for _, l := range h.lines {
-			if l.troubled && !l.isAsked(now) {
-				others++
-			}
-		}
-		if others > mostTroubled {
-			h.dropOne(now)
+	if l := h.lines[item]; l != nil && l.troubled {
+		return l
+	}
+	others := 0
+	for _, l := range h.lines {
+		if l.worth(now) == inTrouble {
+			others++
 		}
 	}
+	if others >= mostTroubled {
+		h.dropOne(now, inTrouble)
+	}
+	l := q.keep(h, item, now)
+	l.troubled = true
 	return l
 }
 
 func (l *line) isAsked(now int64) bool { return l.asked != 0 && now-l.asked < int64(askedFor) }
 
-// dropOne drops the line that is worth least: nobody asks for it, the last run was all right, and nothing has
-// happened to it for the longest time.
-func (h *history[T]) dropOne(now int64) {
-	worth := func(l *line) int {
-		switch {
-		case l.isAsked(now):
-			return 2
-		case l.troubled:
-			return 1
-		}
-		return 0
+// What a line is worth: nothing, something as its last run failed or was slow, or most as somebody asks for it.
+const (
+	inTrouble = 1
+	isWanted  = 2
+)
+
+func (l *line) worth(now int64) int {
+	switch {
+	case l.isAsked(now):
+		return isWanted
+	case l.troubled:
+		return inTrouble
 	}
-	last := func(l *line) int64 {
-		if len(l.steps) == 0 {
-			return l.asked
-		}
-		return l.steps[len(l.steps)-1].at
+	return 0
+}
+
+// newest is when the last step happened, or when somebody asked if there is none.
+func (l *line) newest() int64 {
+	if len(l.steps) == 0 {
+		return l.asked
 	}
+	return l.steps[len(l.steps)-1].at
+}
+
+// dropOne drops, of the lines that are worth so much or more, one that is worth least: that to which nothing
+// has happened for the longest time.
+func (h *history[T]) dropOne(now int64, worth int) {
 	var least *line
 	var item T
 	for i, l := range h.lines {
-		if least == nil || cmp.Or(cmp.Compare(worth(l), worth(least)), cmp.Compare(last(l), last(least))) < 0 {
+		if l.worth(now) >= worth && (least == nil || cmp.Or(cmp.Compare(l.worth(now), least.worth(now)),
+			cmp.Compare(l.newest(), least.newest())) < 0) {
 			least, item = l, i
 		}
 	}

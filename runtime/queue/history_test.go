@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
@@ -77,7 +78,7 @@ func TestLine(t *testing.T) {
 		q.Note("b", "the error was: "+errors.New("no flour").Error())
 		q.Done("b")
 		if got := lineOf(q, "b"); !strings.HasPrefix(got, "delayed for 1s\n") ||
-			!strings.HasSuffix(got, "0s: started\n0s: failed, 1 in a row\n"+
+			!strings.HasSuffix(got, "0s: started\n0s: failed or to be tried again, 1 in a row\n"+
 				"0s: added, to be ready in 1s, with priority 7\n0s: the error was: no flour\n0s: ended after 0s") {
 			t.Errorf("failed: %s", got)
 		}
@@ -98,8 +99,8 @@ func TestLineOfTroubled(t *testing.T) {
 		failing := cache.NewObjectName("ns", "failing")
 		q.AddRateLimited(failing)
 		q.AddRateLimited(failing)
-		if got := lineOf(q, "ns/failing"); !strings.Contains(got, "failed, 2 in a row") ||
-			!strings.Contains(got, "failed, 1 in a row") {
+		if got := lineOf(q, "ns/failing"); !strings.Contains(got, "failed or to be tried again, 2 in a row") ||
+			!strings.Contains(got, "failed or to be tried again, 1 in a row") {
 			t.Error(got)
 		}
 		q.ShutDown()
@@ -122,6 +123,40 @@ func TestLineOfTroubled(t *testing.T) {
 	})
 }
 
+// clusterKey is the key of a controller of several clusters, byPointer one that no text can name.
+type (
+	clusterKey struct {
+		types.NamespacedName
+		Cluster string
+	}
+	byPointer struct {
+		*types.NamespacedName
+		Cluster string
+	}
+)
+
+// TestKeysOfLines asks for items of several types by their texts.
+func TestKeysOfLines(t *testing.T) {
+	name := types.NamespacedName{Namespace: "ns", Name: "a"}
+	asks(t, name, "ns/a", true)
+	asks(t, cache.NewObjectName("", "a"), "a", true)
+	asks(t, clusterKey{name, "oslo"}, "ns/a", true) // that is its text
+	asks(t, byPointer{&name, "oslo"}, "ns/a", true)
+	asks(t, byPointer{&name, "oslo"}, "a", false)
+	asks(t, 7, "7", true)
+}
+
+func asks[T comparable](t *testing.T, item T, key string, found bool) {
+	t.Helper()
+	q := queue.New(queue.Config[T]{})
+	defer q.ShutDown()
+	q.Keep()
+	q.Add(item)
+	if pending, _ := q.Line(key); (pending != "not added") != found {
+		t.Errorf("%T %v by the key %q: %s", item, item, key, pending)
+	}
+}
+
 // TestLinesAreBounded asks for many items, with long texts, and lets many more fail.
 func TestLinesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -140,8 +175,8 @@ func TestLinesAreBounded(t *testing.T) {
 				kept++
 			}
 		}
-		if kept == 0 || kept > 128 {
-			t.Errorf("%d lines are kept", kept)
+		if kept != 128 || !q.Kept(1499) || q.Kept(0) {
+			t.Errorf("%d lines are kept; the oldest is: %v, the newest: %v", kept, q.Kept(0), q.Kept(1499))
 		}
 		for n := range 1500 {
 			_, steps := q.Line(fmt.Sprint(n))

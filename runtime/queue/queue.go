@@ -112,6 +112,7 @@ func (q *Queue[T]) Cancel(item T) bool {
 	if id == 0 || !q.delays.cancel(id) {
 		return false
 	}
+	q.note(id, "its delay was cancelled")
 	q.delays.arm()
 	q.dropIfUnused(id)
 	return true
