@@ -28,8 +28,8 @@ type Eyes struct {
 	last, before *Snapshot
 	// stalled are the queues of the last look that had items ready, by their sources.
 	stalled map[string]stall
-	// since is since when there were the findings of the last look, by kind, source and subject.
-	since map[[3]string]time.Time
+	// since is since when there were the findings of the last look, by kind, source, subject and range.
+	since map[[4]string]time.Time
 }
 
 // stall is how many items a queue has handed out, and since which look it has handed out no more.
@@ -72,7 +72,7 @@ func (e *Eyes) AddFactory(name string, f factory.Interface) error {
 	e.add(name, func(s *Snapshot) bool {
 		statuses, _ := factory.Statuses(f)
 		return s.addInformers(name, statuses)
-	}, nil)
+	})
 	return nil
 }
 
@@ -81,7 +81,7 @@ func (e *Eyes) AddCaches(name string, c Statuses) {
 	e.add(name, func(s *Snapshot) bool {
 		s.addInformers(name, c.Statuses())
 		return true
-	}, nil)
+	})
 }
 
 // AddInformer looks at an informer until it has stopped. It replaces what was added by that name. Of an
@@ -97,16 +97,19 @@ func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
 			Handlers: []Handler{}, Unread: "the informer isn't one of kubewright's",
 		})
 		return status.State != informer.Stopped
-	}, nil)
+	})
 }
 
 // AddQueue looks at a queue until it is shut down and empty. It replaces what was added by that name.
 func (e *Eyes) AddQueue(name string, q StatusQueue) {
-	e.add(name, func(s *Snapshot) bool { return s.addQueue(name, q.Status()) }, nil)
-	if keeping, ok := q.(lineQueue); ok && e.options.Keys {
+	keeping, ok := q.(lineQueue)
+	if ok = ok && e.options.Keys; ok {
 		keeping.Keep()
-		e.mu.Lock()
-		defer e.mu.Unlock()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.set(name, func(s *Snapshot) bool { return s.addQueue(name, q.Status()) })
+	if ok {
 		e.lines[name] = keeping
 	}
 }
@@ -118,12 +121,15 @@ func (e *Eyes) AddMember(
 	name string, look func() (m Member, goesOn bool),
 	ownerOf func(value string) (identity string, owned bool),
 ) {
-	e.add(name, func(s *Snapshot) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.set(name, func(s *Snapshot) bool {
 		m, goesOn := look()
 		m.Source = name
 		s.Members = append(s.Members, m)
 		return goesOn
-	}, ownerOf)
+	})
+	e.owners[name] = ownerOf
 }
 
 // Remove forgets what was added by a name.
@@ -140,19 +146,27 @@ func (e *Eyes) forget(name string) {
 	delete(e.lines, name)
 }
 
-// add adds a source in place of that of the same name. ownerOf is nil unless it is a member.
-func (e *Eyes) add(name string, s source, ownerOf func(string) (string, bool)) {
+// add adds a source in place of that of the same name.
+func (e *Eyes) add(name string, s source) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.set(name, s)
+}
+
+// set is add for a caller that holds mu.
+func (e *Eyes) set(name string, s source) {
 	e.forget(name)
 	e.sources[name] = s
-	if ownerOf != nil {
-		e.owners[name] = ownerOf
-	}
 }
 
 // Snapshot looks. Its Findings compare it with an earlier look, if there was one.
 func (e *Eyes) Snapshot() *Snapshot {
+	s, _ := e.snapshot()
+	return s
+}
+
+// snapshot is Snapshot that also returns what finds objects.
+func (e *Eyes) snapshot() (*Snapshot, []finder) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := &Snapshot{
@@ -180,15 +194,17 @@ func (e *Eyes) Snapshot() *Snapshot {
 	}
 	s.Findings = Findings(e.before, s)
 	e.keepSince(s)
-	return s
+	finds := s.finds
+	s.finds = nil
+	return s, finds
 }
 
 // keepSince gives findings that need two looks, and that the look before had too, the time of the first one.
 func (e *Eyes) keepSince(s *Snapshot) {
-	since := map[[3]string]time.Time{}
+	since := map[[4]string]time.Time{}
 	for n := range s.Findings {
 		f := &s.Findings[n]
-		key := [3]string{f.Kind, f.Source, f.Subject}
+		key := [4]string{f.Kind, f.Source, f.Subject, f.span}
 		if first, ok := e.since[key]; ok && f.Since.Equal(s.Compared) {
 			f.Since = first
 		}

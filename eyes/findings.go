@@ -42,6 +42,8 @@ type Finding struct {
 	Since time.Time `json:"since,omitzero"`
 	// Key is the object that it is about, if it is about one and Options.Keys is set.
 	Key string `json:"key,omitempty"`
+	// span is the range that it is about, if it is about one.
+	span string
 }
 
 func (f Finding) String() string {
@@ -166,7 +168,7 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 	}
 	for n, h := range i.Handlers {
 		before := was.Handlers[n]
-		f := Finding{Source: f.Source, Subject: "handler " + h.Name + " of the " + i.Name, Since: then}
+		f := Finding{Source: f.Source, Subject: "handler " + h.shown() + " of the " + i.Name, Since: then}
 		switch {
 		case h.Busy && before.Busy && h.Delivered == before.Delivered:
 			f.Kind = "handler hangs"
@@ -202,7 +204,8 @@ func (m *Member) changes(f Finding, was *Member, then time.Time) (found []Findin
 	}
 	for _, span := range m.Unowned {
 		if slices.Contains(was.Unowned, span) {
-			add("no owner", fmt.Sprintf("nobody owns %s, the first of %s; this member knows of %s in them", span,
+			f.span = span
+			add("no owner", fmt.Sprintf("nobody owns %s, one of %s; this member knows of %s in them", span,
 				count(uint64(len(m.Unowned)), "range without an owner", "ranges without an owner"),
 				count(uint64(m.UnownedObjects), "object", "objects")))
 			break
@@ -223,7 +226,7 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 		f := f
 		f.Kind, f.Since, f.Key = "key fails", q.FailingSince, q.FailingKey
 		f.Cause = count(uint64(q.Failing), "item has", "items have") +
-			" failed twelve times in a row by then, and again since"
+			" failed twelve times in a row or more"
 		found = append(found, f)
 	}
 	if q.StalledSince.IsZero() {

@@ -50,8 +50,8 @@ type lineQueue interface {
 
 // lineOf returns what is known of a key.
 func (e *Eyes) lineOf(key string) keyLine {
-	s := e.Snapshot()
-	l := keyLine{Schema: Schema, Taken: s.Taken, Key: key, Queues: []queueLine{}, Objects: s.named(key),
+	s, finds := e.snapshot()
+	l := keyLine{Schema: Schema, Taken: s.Taken, Key: key, Queues: []queueLine{}, Objects: named(finds, key),
 		Unsynced: []string{}}
 	for n := range s.Informers {
 		if i := &s.Informers[n]; !i.Synced {
@@ -74,13 +74,9 @@ func (e *Eyes) lineOf(key string) keyLine {
 }
 
 // named returns what the informers have of a name.
-func (s *Snapshot) named(key string) []namedObject {
+func named(finds []finder, key string) []namedObject {
 	objects := []namedObject{}
-	for n := range s.Informers {
-		i := &s.Informers[n]
-		if i.find == nil {
-			continue
-		}
+	for _, i := range finds {
 		if obj, ok := i.find(key); ok {
 			named := namedObject{Source: i.Source, Informer: i.Name}
 			if object, ok := obj.(metav1.Object); ok {
@@ -99,7 +95,8 @@ func (l keyLine) String() string {
 		b.WriteString("no queue was added that keeps what happens to its items\n")
 	}
 	for _, q := range l.Queues {
-		fmt.Fprintf(&b, "%s in queue %s: pending because it is %s\n", l.Key, q.Source, q.because(l.Unsynced))
+		fmt.Fprintf(&b, "%s in queue %s: pending because it is %s\n", clean(l.Key), clean(q.Source),
+			q.because(l.Unsynced))
 		for _, step := range q.Steps {
 			fmt.Fprintf(&b, "  %s  %s\n", step.Time.Format(time.RFC3339), clean(step.What))
 		}

@@ -30,6 +30,14 @@ type Snapshot struct {
 
 	// keys is set if texts may have the names of objects.
 	keys bool
+	// finds are set only during a look: they would keep the stores of informers that are gone.
+	finds []finder
+}
+
+// finder finds objects of an informer.
+type finder struct {
+	*Informer
+	find func(key string) (obj any, ok bool)
 }
 
 // Informer is the state of an informer, see informer.Status. Form is typed, metadata or unstructured.
@@ -83,13 +91,12 @@ type Informer struct {
 	Unread string `json:"unread,omitempty"`
 	// Reason is why it hasn't synced or fails, in a word, see informer.SyncError.
 	Reason string `json:"reason,omitempty"`
-
-	find func(key string) (obj any, ok bool)
 }
 
 // Handler is the state of a handler, see informer.HandlerStatus.
 type Handler struct {
 	Name      string `json:"name"`
+	At        string `json:"at,omitempty"`
 	Synced    bool   `json:"synced"`
 	Backlog   int    `json:"backlog"`
 	Delivered uint64 `json:"delivered"`
@@ -153,6 +160,9 @@ func (s *Snapshot) addInformers(source string, statuses []informer.Status) (runs
 		i := s.informerOf(source, &statuses[n])
 		runs = runs || statuses[n].State != informer.Stopped
 		s.Informers = append(s.Informers, i)
+		if statuses[n].Find != nil {
+			s.finds = append(s.finds, finder{&i, statuses[n].Find})
+		}
 	}
 	return runs
 }
@@ -168,7 +178,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		ListSeconds: s.ListTook.Seconds(), ListBytes: s.Reading.ListBytes, Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
-		Handlers: []Handler{}, find: s.Find,
+		Handlers: []Handler{},
 	}
 	if !s.Synced || s.Failures > 0 {
 		unsynced := *s
@@ -216,7 +226,11 @@ func unnamed(text, name string) string {
 	if wordEnds.MatchString(name) {
 		pattern = `\b` + pattern + `\b`
 	}
-	return regexp.MustCompile(pattern).ReplaceAllLiteralString(text, "(name)")
+	re, err := regexp.Compile(pattern)
+	if err != nil { // The name is no valid UTF-8.
+		return strings.ReplaceAll(text, name, "(name)")
+	}
+	return re.ReplaceAllLiteralString(text, "(name)")
 }
 
 // wordEnds matches names that begin and end like a word, as most do.

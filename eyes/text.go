@@ -53,7 +53,7 @@ func (s *Snapshot) writeInformers(b *strings.Builder) {
 	row(t, "SOURCE", "INFORMER", "HANDLER", "SYNCED", "BACKLOG", "DELIVERED", "BUSY", "PANICS")
 	for _, i := range s.Informers {
 		for _, h := range i.Handlers {
-			row(t, i.Source, i.resource(), h.Name, yesNo(h.Synced), h.Backlog, h.Delivered,
+			row(t, i.Source, i.resource(), h.shown(), yesNo(h.Synced), h.Backlog, h.Delivered,
 				yesNo(h.Busy), h.Panics)
 		}
 	}
@@ -96,6 +96,14 @@ func (i *Informer) resource() string {
 		return cmp.Or(i.Resource, i.Name)
 	}
 	return i.Resource + "." + i.Group
+}
+
+// shown returns the name, with the place where the handler was added if that is known.
+func (h *Handler) shown() string {
+	if h.At == "" {
+		return h.Name
+	}
+	return h.Name + " (" + h.At + ")"
 }
 
 // row writes the cells of a line.

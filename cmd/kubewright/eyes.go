@@ -105,6 +105,9 @@ func (o *eyesOptions) request(ctx context.Context, target string) (*http.Request
 	if o.asJSON {
 		query.Set("format", "json")
 	}
+	if o.key != "" && o.owner != "" {
+		return nil, errors.New("--key and --owner are two questions: give one of them")
+	}
 	if o.key != "" {
 		query.Set("key", o.key)
 	}

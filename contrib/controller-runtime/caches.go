@@ -166,7 +166,8 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if err != nil {
 		return nil, err
 	}
-	return &tellingCache{Cache: made, all: &c.informers, started: cacheStarted}, nil
+	return &tellingCache{Cache: made, all: &c.informers, started: cacheStarted,
+		told: map[string]string{}}, nil
 }
 
 // streaming returns a copy of an HTTP client, or of the one for config if that is nil, that streams.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,7 +21,8 @@ type tellingCache struct {
 	all     *informers
 	started *started
 	mu      sync.Mutex
-	told    bool
+	// told are the reasons that were logged, by informer.
+	told map[string]string
 }
 
 // Start runs the informers.
@@ -28,12 +30,15 @@ func (c *tellingCache) Start(ctx context.Context) error {
 	return c.Cache.Start(klog.NewContext(ctx, loggerOf(ctx)))
 }
 
-// loggerOf returns controller-runtime's logger, or klog's if the program has set none.
+// loggerOf returns the context's logger, or controller-runtime's, or klog's if the program has set none.
 func loggerOf(ctx context.Context) klog.Logger {
-	if logger := log.FromContext(ctx); logger.Enabled() {
+	if logger, err := logr.FromContext(ctx); err == nil {
 		return logger.WithName("cache")
 	}
-	return klog.FromContext(ctx)
+	if log.Log.Enabled() {
+		return log.Log.WithName("cache")
+	}
+	return klog.Background()
 }
 
 // WaitForCacheSync says who hasn't synced if ctx ends before.
@@ -63,8 +68,8 @@ func (c *tellingCache) watch(ctx context.Context, wait func()) {
 	}
 }
 
-// tell logs, once, the informers that haven't synced. If lists or watches of some fail, the others aren't the
-// reason, and not logged.
+// tell logs the informers that haven't synced, each once for a reason. If lists or watches of some fail, the
+// others aren't the reason, and not logged.
 func (c *tellingCache) tell(logger klog.Logger) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,23 +77,26 @@ func (c *tellingCache) tell(logger klog.Logger) {
 	for _, i := range c.all.now() {
 		status, _ := informer.StatusOf(i)
 		switch e := status.NotSynced(); {
-		case e == nil || c.told || i.(*identified).cacheStarted != c.started:
+		case e == nil || i.(*identified).cacheStarted != c.started:
 		case e.Err != nil:
 			failing = append(failing, e)
 		default:
 			pending = append(pending, e)
 		}
 	}
-	c.told = c.told || len(failing)+len(pending) > 0
-	for _, e := range failing {
-		logger.Error(e.Err, "The cache did not sync because of this informer", "informer", e.Informer,
-			"reason", e.Reason, "since", e.Since, "attempts", e.Attempts)
-	}
 	if len(failing) > 0 {
-		return
+		pending = failing
 	}
 	for _, e := range pending {
-		logger.Info("The cache did not sync while it waited for this informer", "informer", e.Informer,
-			"state", e.State, "reason", e.Reason)
+		switch {
+		case c.told[e.Informer] == e.Reason:
+		case e.Err != nil:
+			logger.Error(e.Err, "The cache did not sync because of this informer", "informer", e.Informer,
+				"reason", e.Reason, "since", e.Since, "attempts", e.Attempts)
+		default:
+			logger.Info("The cache did not sync while it waited for this informer", "informer", e.Informer,
+				"state", e.State, "reason", e.Reason)
+		}
+		c.told[e.Informer] = e.Reason
 	}
 }

@@ -31,6 +31,9 @@ func run(nightly bool, only string) error {
 	chosen := slices.DeleteFunc(entries(), func(e entry) bool {
 		return nightly && !e.nightly || !strings.Contains(e.name+" "+e.bug.Report+" "+e.bug.Rig, only)
 	})
+	if len(chosen) == 0 {
+		return fmt.Errorf("no bug's name, report or rig contains %q", only)
+	}
 	dir, err := os.MkdirTemp("", "trackrecord")
 	if err != nil {
 		return err

@@ -116,7 +116,7 @@ var (
 // said.
 func failure(out string) (test, number, law string) {
 	for _, match := range failed.FindAllStringSubmatch(out, -1) {
-		if !strings.HasPrefix(match[1], test) {
+		if test != "" && !strings.HasPrefix(match[1], test+"/") {
 			break
 		}
 		test = match[1]

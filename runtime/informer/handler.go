@@ -14,8 +14,8 @@ import (
 // as client-go does.
 type HandlerOptions struct {
 	// Name names the handler in logs, in [HandlerStatus] and in its HasSyncedChecker.
-	// The default is made from its type or the names of its functions; HandlerStatus then also says in which
-	// file and line the handler was added.
+	// The default is made from its type or the names of its functions; HandlerStatus.At then says where the
+	// handler was added.
 	Name string
 	// Logger gets warnings about the handler, and its panics. The default is the logger in the context that the
 	// informer runs in, and before that klog.Background().

@@ -96,13 +96,17 @@ type Status struct {
 	// that weren't, with a reason. It also says whether the server was asked not to send managedFields.
 	Reading  listwatch.Reading
 	Handlers []HandlerStatus
-	// Find returns the object that the store has by a key now. The object must not be modified.
-	Find func(key string) (obj any, ok bool)
+	// Find returns the object that the store has by a key now. The object must not be modified. Find is nil if
+	// the status isn't an informer's own.
+	Find func(key string) (obj any, ok bool) `json:"-"`
 }
 
 // HandlerStatus is the state of a handler.
 type HandlerStatus struct {
 	Name string
+	// At is the file and the line where the handler was added, "" if its options name it. It tells handlers apart
+	// that one function adds, or that have one type.
+	At string
 	// Synced is set if the handler has received the initial list. Backlog is how many notifications wait for
 	// it, without the one that it is processing, and Panics how often it has panicked. Delivered grows with each
 	// notification that it is given. Busy is set if it hasn't returned from one, or is about to be given one.

@@ -86,7 +86,7 @@ func (r *record) why() string {
 	}
 	for d := r.removals; d != nil; d = d.next {
 		if d.holds {
-			all = append(all, fmt.Sprintf("the %s doesn't show a deleted object any more", d.in.name))
+			all = append(all, fmt.Sprintf("the %s no longer shows a deleted object", d.in.name))
 		}
 	}
 	return strings.Join(all, ", and ")

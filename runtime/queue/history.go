@@ -61,8 +61,8 @@ func (q *Queue[T]) Keep() {
 
 // Line returns what an item waits for, and what happened to it: its last 16 steps since somebody first asked
 // for it, or since it first failed, or took 10 s in a queue with metrics. What was asked for is kept for ten
-// minutes, beside that what happened to 128 items whose last run failed or was slow. The key is the item's text, or NAMESPACE/NAME or
-// NAME of an item that consists of these. Without Keep there are no steps.
+// minutes, beside that what happened to 128 items whose last run failed or was slow. The key is the item's
+// text, or NAMESPACE/NAME or NAME of an item that consists of these. Without Keep there are no steps.
 func (q *Queue[T]) Line(key string) (pending string, steps []Step) {
 	item, ok := itemOf[T](key)
 	if !ok {
@@ -317,7 +317,8 @@ func (q *Queue[T]) troubled(h *history[T], item T, now int64) *line {
 
 func (l *line) isAsked(now int64) bool { return l.asked != 0 && now-l.asked < int64(askedFor) }
 
-// What a line is worth: nothing, something as its last run failed or was slow, or most as somebody asks for it.
+// What a line is worth: nothing, something as its last run failed or was slow, or most as somebody asks for
+// it.
 const (
 	inTrouble = 1
 	isWanted  = 2

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -92,29 +93,27 @@ func (m makefile) compare(ctx context.Context, tool, kubewright string) ([]strin
 
 // repository copies the module to a folder, without its definitions, as its repository has it.
 func (m makefile) repository(ctx context.Context, work string) error {
-	dir, err := command(ctx, work, "go", "mod", "download", "-json", m.module)
+	out, err := command(ctx, work, "go", "mod", "download", "-json", m.module)
 	if err != nil {
 		return err
 	}
-	found := moduleDir.FindStringSubmatch(dir)
-	if found == nil {
-		return fmt.Errorf("go mod download: no Dir in %s", dir)
+	var downloaded struct{ Dir string }
+	if err := json.Unmarshal([]byte(out), &downloaded); err != nil {
+		return fmt.Errorf("go mod download: %w", err)
 	}
-	if err := os.CopyFS(work, os.DirFS(found[1])); err != nil {
+	if err := os.CopyFS(work, os.DirFS(downloaded.Dir)); err != nil {
 		return err
 	}
 	return os.RemoveAll(filepath.Join(work, m.dir))
 }
 
-var moduleDir = regexp.MustCompile(`"Dir": "(.*)"`)
-
 // withoutTool removes the annotation with controller-gen's version, and the line above it if it was the only
 // one.
 func withoutTool(text string) string {
-	return onlyTool.ReplaceAllString(tool.ReplaceAllString(text, ""), "$1")
+	return onlyAnnotation.ReplaceAllString(annotation.ReplaceAllString(text, ""), "$1")
 }
 
 var (
-	tool     = regexp.MustCompile(`(?m)^    controller-gen\.kubebuilder\.io/version: .*\n`)
-	onlyTool = regexp.MustCompile(`(?m)^  annotations:\n(  [^ ])`)
+	annotation     = regexp.MustCompile(`(?m)^    controller-gen\.kubebuilder\.io/version: .*\n`)
+	onlyAnnotation = regexp.MustCompile(`(?m)^  annotations:\n(  [^ ])`)
 )

@@ -116,7 +116,7 @@ var faults = map[string]fault{
 			return func() { p.server.OnRequest(nil) }
 		},
 		labels: map[string]string{
-			"source": "shop", "resource": "configmaps", "form": "typed", "reason": "forbidden",
+			"source": "shop", "resource": "configmaps", "form": "typed",
 		},
 	},
 	"KubewrightNeverSynced": {

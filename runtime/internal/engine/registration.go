@@ -87,15 +87,6 @@ func (r *registration[K]) HasSyncedChecker() cache.DoneChecker {
 // its informer has stopped, and the last call of the handler has returned.
 func (r *registration[K]) ShutdownChan() <-chan struct{} { return r.finished }
 
-// shownName returns the name with the place where the handler was added, which tells handlers apart that one
-// function adds, or that have one type.
-func (r *registration[K]) shownName() string {
-	if r.at == "" {
-		return r.name
-	}
-	return r.name + " (" + r.at + ")"
-}
-
 // logger returns the handler's logger: the given one, or that of the running informer.
 func (r *registration[K]) logger() klog.Logger { return r.informer.loggerOr(r.given) }
 

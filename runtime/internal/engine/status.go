@@ -54,7 +54,7 @@ func (i *engine[K]) Status() informer.Status {
 	}
 	for _, handler := range *i.handlers.Load() {
 		s.Handlers = append(s.Handlers, informer.HandlerStatus{
-			Name: handler.shownName(), Synced: handler.HasSynced(), Backlog: handler.Backlog(),
+			Name: handler.name, At: handler.at, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
 			Delivered: handler.delivered.Load(), Busy: handler.state.Load() == delivering,
 			Panics: handler.Panics(),
 		})

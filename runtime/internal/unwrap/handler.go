@@ -63,15 +63,18 @@ func tombstoneOf(obj any) *cache.DeletedFinalStateUnknown {
 // client-go's sets of functions, typed or not, else by its type. A [TypedHandler] and the wrapper of
 // client-go's own typed informers are skipped, and so is one that has a method Unwrap.
 func HandlerName(handler any) string {
-	switch outer := handler.(type) {
-	case interface{ Typed() any }:
-		handler = outer.Typed()
-	case interface {
-		Unwrap() cache.ResourceEventHandler
-	}:
-		handler = outer.Unwrap()
+	for {
+		switch outer := handler.(type) {
+		case interface{ Typed() any }:
+			handler = outer.Typed()
+		case interface {
+			Unwrap() cache.ResourceEventHandler
+		}:
+			handler = outer.Unwrap()
+		default:
+			return nameOfHandler(reflect.ValueOf(handler))
+		}
 	}
-	return nameOfHandler(reflect.ValueOf(handler))
 }
 
 func nameOfHandler(handler reflect.Value) string {
