@@ -4,18 +4,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/internal/planted"
 )
 
 // mutations are bugs by name.
 var mutations = map[string]planted.Bug{
 	"acting on a stale table": planted.In("(*Member).applyTableLocked",
-		"m.current != nil && !v.newer(m.current)", "m.current != nil && !v.newer(m.current) && !BUG"),
+		"m.current != nil && !v.newer(m.current)", "m.current != nil && !v.newer(m.current) && !BUG").
+		Breaks(guarantee.OneOwner),
 	"acting after the lease has ended": planted.In("(*Member).holds",
 		"return m.config.clock.now().Before(m.until) }",
-		"return BUG && !m.until.IsZero() || m.config.clock.now().Before(m.until) }"),
+		"return BUG && !m.until.IsZero() || m.config.clock.now().Before(m.until) }").
+		Breaks(guarantee.OneOwner),
 	"a renewal counted from its answer": planted.In("(*Member).renew",
-		"m.recordRenewal(sent, r)", "if BUG { sent = m.config.clock.now() }; m.recordRenewal(sent, r)"),
+		"m.recordRenewal(sent, r)", "if BUG { sent = m.config.clock.now() }; m.recordRenewal(sent, r)").
+		Breaks(guarantee.OneOwner),
 	"a lapse forgotten": planted.In("(*Member).recordRenewal",
 		"m.confirmed = false", "m.confirmed = BUG && m.hold > 1"),
 	"an outage counted as expiry": planted.In("(*observer).countTime",
@@ -82,9 +86,11 @@ var mutations = map[string]planted.Bug{
 			"if now, err := l.get(ctx, l.group); BUG && err == nil { "+
 			"lease.ResourceVersion, lease.UID = now.ResourceVersion, now.UID }"),
 	"ranges of the dead not given": planted.In("(*plan).isOrphan",
-		`return e.Owner == "" || p.dead[e.Owner] }`, `return e.Owner == "" || !BUG && p.dead[e.Owner] }`),
+		`return e.Owner == "" || p.dead[e.Owner] }`, `return e.Owner == "" || !BUG && p.dead[e.Owner] }`).
+		Breaks(guarantee.NoneUnowned),
 	"ranges given to who leaves": planted.In("(*balancer).situation",
-		"!o.gone && !o.report.Leaving &&", "(BUG || !o.gone && !o.report.Leaving) &&"),
+		"!o.gone && !o.report.Leaving &&", "(BUG || !o.gone && !o.report.Leaving) &&").
+		Breaks(guarantee.NoneUnowned),
 	"a stale lease taken for that of a member that lives": planted.In("(*observer).observeLease",
 		"m.renews = !isNew ||", "m.renews = BUG || !isNew ||"),
 	"nothing levelled": planted.In("situation.planTable",

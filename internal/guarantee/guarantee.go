@@ -83,6 +83,8 @@ var source string
 
 // Row is a guarantee with its description.
 type Row struct {
+	// Name is that of the constant.
+	Name      string
 	Guarantee Guarantee
 	// Of is what gives it: "informers", "queues".
 	Of, Means string
@@ -102,8 +104,9 @@ func Table() (rows []Row) {
 		of := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(block.Doc.Text()), "Of "), ".")
 		for _, spec := range block.Specs {
 			constant := spec.(*ast.ValueSpec)
-			name, _ := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
-			rows = append(rows, Row{Guarantee(name), of, strings.Join(strings.Fields(constant.Doc.Text()), " ")})
+			value, _ := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
+			means := strings.Join(strings.Fields(constant.Doc.Text()), " ")
+			rows = append(rows, Row{constant.Names[0].Name, Guarantee(value), of, means})
 		}
 	}
 	return rows

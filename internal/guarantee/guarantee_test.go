@@ -1,6 +1,13 @@
 package guarantee
 
-import "testing"
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
 
 func TestTable(t *testing.T) {
 	rows := Table()
@@ -16,5 +23,54 @@ func TestTable(t *testing.T) {
 			t.Errorf("%+v has no meaning, or comes twice", row)
 		}
 		seen[row.Guarantee] = true
+	}
+}
+
+const root = "../.."
+
+// TestRows checks that docs/reliability.md has each guarantee with its meaning.
+func TestRows(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs", "reliability.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range Table() {
+		line := "\n| " + row.Of + " | " + string(row.Guarantee) + " | " + row.Means + " |\n"
+		if !strings.Contains(string(page), line) {
+			t.Errorf("%s: the page has no %q; make track-record writes it", row.Guarantee, line)
+		}
+	}
+}
+
+// breaks is what the source of a planted bug says of it.
+var breaks = regexp.MustCompile(`\bBreaks\(guarantee\.(\w+)\)`)
+
+// TestBugs checks that for each guarantee a bug is planted that breaks it. The tests that plant bugs check
+// that each is found.
+func TestBugs(t *testing.T) {
+	bugs := map[string]int{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && strings.HasPrefix(entry.Name(), "."):
+			return fs.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		for _, match := range breaks.FindAllSubmatch(source, -1) {
+			bugs[string(match[1])]++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range Table() {
+		t.Logf("%s: %d bugs", row.Guarantee, bugs[row.Name])
+		if bugs[row.Name] == 0 {
+			t.Errorf("%s: no planted bug breaks it", row.Guarantee)
+		}
 	}
 }

@@ -19,11 +19,11 @@ import (
 // Bug is a bug that can be planted, see [In].
 type Bug struct {
 	places []place
-	// Report is where the bug was reported, if others really had it. Guarantee is what it breaks, Rig the tests
-	// that have to find it. See [Bug.From].
-	Report    string
+	// Guarantee is what the bug breaks, see [Bug.Breaks].
 	Guarantee guarantee.Guarantee
-	Rig       string
+	// Report is where the bug was reported, if others really had it, and Rig the tests that have to find it. See
+	// [Bug.From].
+	Report, Rig string
 }
 
 // place is where a bug is, and how.
@@ -45,9 +45,15 @@ func (b Bug) And(function, old, new string) Bug {
 	return b
 }
 
-// From returns the bug with its report, its guarantee and its rig.
-func (b Bug) From(report string, broken guarantee.Guarantee, rig string) Bug {
-	b.Report, b.Guarantee, b.Rig = report, broken, rig
+// Breaks returns the bug with its guarantee. Each guarantee has such a bug, which tests find.
+func (b Bug) Breaks(g guarantee.Guarantee) Bug {
+	b.Guarantee = g
+	return b
+}
+
+// From returns the bug with its report and its rig.
+func (b Bug) From(report, rig string) Bug {
+	b.Report, b.Rig = report, rig
 	return b
 }
 

@@ -157,7 +157,7 @@ func TestSeveralPlaces(t *testing.T) {
 	bug := In("(*Shelf).full", "== 2", "== map[bool]int{true: 3, false: 2}[BUG]").
 		And("till.New", "return 0", "if BUG { return 1 }; return 0")
 	dir := written(t)
-	sources, err := Plant(t.TempDir(), dir, map[string]Bug{"a": bug.From("issue 1", "none lost", "the rig")})
+	sources, err := Plant(t.TempDir(), dir, map[string]Bug{"a": bug.From("issue 1", "the rig")})
 	if err != nil {
 		t.Fatal(err)
 	}

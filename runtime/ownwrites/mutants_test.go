@@ -3,23 +3,26 @@ package ownwrites_test
 import (
 	"testing"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/internal/planted"
 )
 
 // mutations are bugs that the model or the table of rules has to find.
 var mutations = map[string]planted.Bug{
 	"no key is parked": planted.In("(*Tracker).holds",
-		"if r.open == 0 {", "if BUG || r.open == 0 {"),
+		"if r.open == 0 {", "if BUG || r.open == 0 {").Breaks(guarantee.OwnWritesShown),
 	"only the first version counts": planted.In("(*record).await",
-		"compare(w.version, version) < 0", "!BUG && compare(w.version, version) < 0"),
+		"compare(w.version, version) < 0", "!BUG && compare(w.version, version) < 0").
+		Breaks(guarantee.OwnWritesShown),
 	"the first shown wait releases the key": planted.In("(*record).ended",
-		"if r.parked && r.open == 0 { r.unpark", "if r.parked && (BUG || r.open == 0) { r.unpark"),
+		"if r.parked && r.open == 0 { r.unpark", "if r.parked && (BUG || r.open == 0) { r.unpark").
+		Breaks(guarantee.OwnWritesShown),
 	"one wait ends at a time": planted.In("(*watched).Reached",
 		"in.waits[0].end(ready)", "in.waits[0].end(ready); if BUG { break }"),
 	"what appears after its deletion isn't looked for": planted.In("(*record).look",
 		"if !d.holds && d.isShown() {", "if !BUG && !d.holds && d.isShown() {"),
 	"any object of the name ends a deletion": planted.In("(*watched).Removed",
-		"d.uid == uid", "(BUG || d.uid == uid)"),
+		"d.uid == uid", "(BUG || d.uid == uid)").Breaks(guarantee.OwnWritesShown),
 	"a list ends no deletions": planted.In("(*watched).Replaced",
 		"d.holds && !d.isShown()", "!BUG && d.holds && !d.isShown()"),
 	"the end of an informer is missed": planted.In("(*engine).stop",
@@ -30,7 +33,7 @@ var mutations = map[string]planted.Bug{
 		"compare(w.version, in.waits[parent].version) >= 0",
 		"BUG != (compare(w.version, in.waits[parent].version) >= 0)"),
 	"a released key is lost": planted.In("(*Queue).Release",
-		"q.makeReady(id)", "if !BUG { q.makeReady(id) }"),
+		"q.makeReady(id)", "if !BUG { q.makeReady(id) }").Breaks(guarantee.NoneLost),
 	"an object that left the selection may not come back": planted.In("(*watched).removed",
 		`scope.Labels == "" && scope.Fields == ""`, `BUG || scope.Labels == "" && scope.Fields == ""`),
 	"any own version makes an echo": planted.In("(*echoes).isEcho",

@@ -87,6 +87,8 @@ func TestLaws(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const items = 100
 				l := newLedger(t, items)
+				config.Limiter = workqueue.NewTypedItemExponentialFailureRateLimiter[int](
+					time.Millisecond, 50*time.Millisecond)
 				q := queue.New(config)
 				var producers, workers sync.WaitGroup
 				for p := range uint64(4) {
@@ -95,7 +97,7 @@ func TestLaws(t *testing.T) {
 						for range 2000 {
 							item := r.IntN(items)
 							l.adding(item)
-							switch r.IntN(4) {
+							switch r.IntN(5) {
 							case 0, 1:
 								q.Add(item)
 							case 2:
@@ -103,6 +105,8 @@ func TestLaws(t *testing.T) {
 							case 3:
 								p := r.IntN(10)
 								q.AddWith(item, queue.AddOptions{Priority: &p})
+							case 4:
+								q.AddRateLimited(item)
 							}
 							if r.IntN(20) == 0 {
 								bubble.Pass(time.Duration(r.IntN(20)) * time.Millisecond)

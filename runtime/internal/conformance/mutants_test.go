@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/internal/planted"
 )
 
@@ -61,6 +62,8 @@ var mutations = map[string]planted.Bug{
 	"reflector: pages are forgotten": planted.In("listing.step",
 		"r.paginated = true", "r.paginated = !BUG"),
 
+	"informer: one handler waits for another": planted.In("(*writer).step",
+		"r.wake()", "if BUG && r.state.Load() == delivering { break }; r.wake()").Breaks(guarantee.Isolated),
 	"informer: who joins gets nothing initial": planted.In("(*registration).join",
 		"length: s.Len(), initial: true", "length: s.Len(), initial: !BUG"),
 	"informer: deletions show the state before": planted.In("(*writer).notification",

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/internal/planted"
 )
 
@@ -15,6 +16,8 @@ var mutations = map[string]planted.Bug{
 	"reflector: events don't move the position": planted.In("watching.step",
 		"before := r.position.set(e.ResourceVersion)",
 		`before := ""; if !BUG { before = r.position.set(e.ResourceVersion) }`),
+	"reflector: errors aren't told": planted.In("(*health).failed",
+		"h.LastError = err", "if !BUG { h.LastError = err }").Breaks(guarantee.Told),
 	"reflector: only the first page is read": planted.In("(*stagedList).list",
 		`if meta.Continue == "" {`, `if meta.Continue == "" || BUG {`),
 	"reflector: a silent watch stays open": planted.In("startIdleTimeout",
@@ -69,7 +72,7 @@ var mutations = map[string]planted.Bug{
 func TestPlantedBugsAreFound(t *testing.T) {
 	tests := planted.Build(t, "../../../runtime", mutations)
 	run := func(bug string, seeds string) (string, error) {
-		return tests.Run(bug, "TestSimulated|TestEachFault",
+		return tests.Run(bug, "TestSimulated|TestEachFault|TestTold",
 			"-lab.only=ours", "-lab.shrink=false", "-lab.seeds="+seeds)
 	}
 	if out, err := run("", "5"); err != nil {
