@@ -128,7 +128,7 @@ var allowed = []struct {
 	{"runtime/cache/...", []string{"runtime/..."}},
 	{"runtime/workqueue/...", []string{"runtime/..."}},
 	{"runtime/runtimetest", []string{"runtime/shard"}},
-	{"runtime/internal/conformance", []string{"runtime/...", "internal/bubble"}},
+	{"runtime/internal/conformance", []string{"runtime/...", "internal/bubble", "internal/guarantee"}},
 
 	{"informers", []string{
 		"internal/clientgo", "runtime/gen/informer", "runtime/gen/factory", "runtime/gen/client",

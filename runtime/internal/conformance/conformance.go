@@ -16,6 +16,7 @@ import (
 	clientfeaturestesting "k8s.io/client-go/features/testing"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -63,8 +64,10 @@ var ClientGo = Implementation{Name: "client-go",
 
 // Scenario is a sequence of events that an informer goes through.
 type Scenario struct {
-	Name    string
-	Options InformerOptions
+	Name string
+	// Guarantee is what the scenario is about.
+	Guarantee guarantee.Guarantee
+	Options   InformerOptions
 	// Server, if not nil, prepares the server before the informer is made.
 	Server func(*ConfigMaps)
 	// Script is what happens. When it is called, the informer isn't running yet.
@@ -92,19 +95,19 @@ func Conform(t *testing.T, scenarios []Scenario, reference Implementation, other
 				if !s.isFor(implementation) {
 					continue
 				}
-				compare(t, implementation.Name, s.Differs, s.Play(t, implementation), want)
+				compare(t, s.Guarantee, implementation.Name, s.Differs, s.Play(t, implementation), want)
 			}
 		})
 	}
 }
 
 // compare fails the test unless two transcripts are equal, or differ as intended.
-func compare(t *testing.T, name, differs string, got, want []string) {
+func compare(t *testing.T, g guarantee.Guarantee, name, differs string, got, want []string) {
 	if len(want) == 0 {
 		t.Fatal("nothing was recorded: the scenario can't fail")
 	}
 	if same := slices.Equal(got, want); same != (differs == "") {
-		t.Errorf("differs: %q\n%s\n%s", differs, name, difference(got, want))
+		t.Errorf("%s: differs: %q\n%s\n%s", g, differs, name, difference(got, want))
 	}
 }
 
@@ -136,7 +139,7 @@ func (s Scenario) Play(t *testing.T, implementation Implementation) (transcript 
 		transcript = w.transcript
 		synctest.Wait()
 		if n := server.Watches(); n != 0 {
-			t.Errorf("%s: %d watches are open after the end", implementation.Name, n)
+			t.Errorf("%s: %s: %d watches are open after the end", guarantee.NoLeak, implementation.Name, n)
 		}
 	})
 	return transcript

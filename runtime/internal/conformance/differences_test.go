@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 )
 
@@ -67,14 +68,20 @@ func TestDifferencesHaveTests(t *testing.T) {
 	}
 }
 
-// TestNumberOfScenarios checks that there are enough scenarios, each with a name of its own.
+// TestNumberOfScenarios checks that there are enough scenarios, each with a name of its own and a guarantee.
 func TestNumberOfScenarios(t *testing.T) {
 	names := map[string]bool{}
+	check := func(name string, g guarantee.Guarantee) {
+		names[name] = true
+		if g == "" {
+			t.Errorf("%s: it has no guarantee", name)
+		}
+	}
 	for _, s := range conformance.Scenarios {
-		names[s.Name] = true
+		check(s.Name, s.Guarantee)
 	}
 	for _, s := range conformance.ToolScenarios {
-		names[s.Name] = true
+		check(s.Name, s.Guarantee)
 	}
 	all := len(conformance.Scenarios) + len(conformance.ToolScenarios)
 	t.Logf("%d scenarios of informers, %d of tools", len(conformance.Scenarios),

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 var (
@@ -24,12 +26,12 @@ var Scenarios = slices.Concat(basics, lists, streams, watches, foreignSources, h
 	oddTransforms, stores, stops)
 
 var basics = []Scenario{
-	{Name: "an empty server", Script: func(w *World) {
+	{Name: "an empty server", Guarantee: guarantee.SyncedMeansDelivered, Script: func(w *World) {
 		w.Handle("h")
 		w.Start()
 		w.Put("a")
 	}},
-	{Name: "a list and changes", Script: func(w *World) {
+	{Name: "a list and changes", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
@@ -37,21 +39,22 @@ var basics = []Scenario{
 		w.Remove("b")
 		w.Put("b")
 	}},
-	{Name: "a list that is not streamed and changes", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a list that is not streamed and changes", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.Put("a", "b", "c")
 			w.Handle("h")
 			w.Start()
 			w.Put("a")
 		}},
-	{Name: "a server that can't stream lists", Script: func(w *World) {
+	{Name: "a server that can't stream lists", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Server.NoWatchList()
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
 		w.Relist(func() { w.Missed([]string{"a", "b"}, nil) })
 	}},
-	{Name: "several handlers", Script: func(w *World) {
+	{Name: "several handlers", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h1")
 		w.Handle("h2")
@@ -59,7 +62,7 @@ var basics = []Scenario{
 		w.Put("a", "b")
 		w.Remove("a")
 	}},
-	{Name: "a late handler", Script: func(w *World) {
+	{Name: "a late handler", Guarantee: guarantee.SyncedMeansDelivered, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("early")
 		w.Start()
@@ -68,7 +71,7 @@ var basics = []Scenario{
 		w.Handle("late")
 		w.Put("b", "d")
 	}},
-	{Name: "a handler that leaves", Script: func(w *World) {
+	{Name: "a handler that leaves", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		w.Put("a")
 		h := w.Handle("leaves")
 		w.Handle("stays")
@@ -78,13 +81,13 @@ var basics = []Scenario{
 		w.Unhandle(h)
 		w.Handle("comes")
 	}},
-	{Name: "a handler after the end", Script: func(w *World) {
+	{Name: "a handler after the end", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		w.Stop()
 		w.Handle("too late")
 	}},
-	{Name: "a slow handler", Script: func(w *World) {
+	{Name: "a slow handler", Guarantee: guarantee.Isolated, Script: func(w *World) {
 		w.Put("a")
 		slow := w.HandleSlowly("slow")
 		w.Handle("fast")
@@ -94,31 +97,31 @@ var basics = []Scenario{
 		w.Release(slow)
 		w.Put("c")
 	}},
-	{Name: "a relist without changes", Script: func(w *World) {
+	{Name: "a relist without changes", Guarantee: guarantee.Unique, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
 		w.Relist(func() {})
 	}},
-	{Name: "a relist with changes", Script: func(w *World) {
+	{Name: "a relist with changes", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a", "b", "c")
 		w.Handle("h")
 		w.Start()
 		w.Relist(func() { w.Missed([]string{"b", "d"}, []string{"a"}) })
 	}},
-	{Name: "a relist of nothing", Script: func(w *World) {
+	{Name: "a relist of nothing", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
 		w.Relist(func() { w.Missed(nil, []string{"a", "b"}) })
 	}},
-	{Name: "recreated while disconnected", Script: func(w *World) {
+	{Name: "recreated while disconnected", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
 		w.Relist(func() { w.Missed(nil, []string{"a"}); w.Missed([]string{"a"}, nil) })
 	}},
-	{Name: "a relist without changes and a handler that resyncs",
+	{Name: "a relist without changes and a handler that resyncs", Guarantee: guarantee.Complete,
 		Options: InformerOptions{ResyncPeriod: time.Hour}, Script: func(w *World) {
 			w.Put("a")
 			w.Handle("resyncs")
@@ -126,17 +129,19 @@ var basics = []Scenario{
 			w.Start()
 			w.Relist(func() {})
 		}},
-	{Name: "resyncs", Options: InformerOptions{ResyncPeriod: time.Minute}, Script: func(w *World) {
-		w.Put("a")
-		w.Handle("every minute")
-		w.Handle("every two", 2*time.Minute)
-		w.Handle("never", 0)
-		w.Start()
-		for range 4 {
-			w.Advance(time.Minute)
-		}
-	}},
-	{Name: "a late handler wants resyncs", Options: InformerOptions{ResyncPeriod: time.Minute},
+	{Name: "resyncs", Guarantee: guarantee.Complete,
+		Options: InformerOptions{ResyncPeriod: time.Minute}, Script: func(w *World) {
+			w.Put("a")
+			w.Handle("every minute")
+			w.Handle("every two", 2*time.Minute)
+			w.Handle("never", 0)
+			w.Start()
+			for range 4 {
+				w.Advance(time.Minute)
+			}
+		}},
+	{Name: "a late handler wants resyncs", Guarantee: guarantee.Complete,
+		Options: InformerOptions{ResyncPeriod: time.Minute},
 		Script: func(w *World) {
 			w.Put("a")
 			w.Start()
@@ -145,13 +150,14 @@ var basics = []Scenario{
 				w.Advance(time.Minute)
 			}
 		}},
-	{Name: "a late handler wants resyncs where there are none", Script: func(w *World) {
-		w.Put("a")
-		w.Start()
-		w.Handle("late", 90*time.Second)
-		w.Advance(10 * time.Minute)
-	}},
-	{Name: "a closed stream", Script: func(w *World) {
+	{Name: "a late handler wants resyncs where there are none", Guarantee: guarantee.Complete,
+		Script: func(w *World) {
+			w.Put("a")
+			w.Start()
+			w.Handle("late", 90*time.Second)
+			w.Advance(10 * time.Minute)
+		}},
+	{Name: "a closed stream", Guarantee: guarantee.Resumable, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
@@ -160,7 +166,7 @@ var basics = []Scenario{
 		w.Step("close")
 		w.Put("a")
 	}},
-	{Name: "a bookmark and a closed stream", Script: func(w *World) {
+	{Name: "a bookmark and a closed stream", Guarantee: guarantee.Resumable, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		w.Server.Skip(10)
@@ -169,7 +175,7 @@ var basics = []Scenario{
 		w.Server.CloseWatches()
 		w.Step("close")
 	}},
-	{Name: "history is gone", Script: func(w *World) {
+	{Name: "history is gone", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
@@ -180,21 +186,23 @@ var basics = []Scenario{
 		w.Step("close")
 		w.Advance(LongEnough)
 	}},
-	{Name: "the list is denied", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Server.Fail("LIST", errDenied)
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-		w.Advance(LongEnough)
-	}},
-	{Name: "the watch is denied", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Server.Fail("WATCH", errDenied)
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-		w.Advance(LongEnough)
-	}},
-	{Name: "a busy server", Script: func(w *World) {
+	{Name: "the list is denied", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.Server.Fail("LIST", errDenied)
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+			w.Advance(LongEnough)
+		}},
+	{Name: "the watch is denied", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.Server.Fail("WATCH", errDenied)
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+			w.Advance(LongEnough)
+		}},
+	{Name: "a busy server", Guarantee: guarantee.BoundedLoad, Script: func(w *World) {
 		w.Server.Fail("WATCH", errBusy)
 		w.Put("a")
 		w.Handle("h")
@@ -203,7 +211,7 @@ var basics = []Scenario{
 		w.Server.FailWatches(errBusy)
 		w.Advance(LongEnough)
 	}},
-	{Name: "a broken stream", Script: func(w *World) {
+	{Name: "a broken stream", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
@@ -212,7 +220,7 @@ var basics = []Scenario{
 		w.Put("b")
 		w.Advance(LongEnough)
 	}},
-	{Name: "an object of another type", Script: func(w *World) {
+	{Name: "an object of another type", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Handle("h")
 		w.Start()
 		w.Server.Inject(watch.Event{Type: watch.Added,
@@ -220,7 +228,7 @@ var basics = []Scenario{
 		w.Step("inject")
 		w.Put("a")
 	}},
-	{Name: "a deletion of what isn't known", Script: func(w *World) {
+	{Name: "a deletion of what isn't known", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Handle("h")
 		w.Start()
 		w.Server.Inject(watch.Event{Type: watch.Deleted,
@@ -228,22 +236,23 @@ var basics = []Scenario{
 				ResourceVersion: "200"}}})
 		w.Step("inject")
 	}},
-	{Name: "changes before the end of a watch-list", Script: func(w *World) {
-		w.startUnended("a", "b")
-		w.Put("a", "c")
-		w.Remove("b")
-		w.endInitialEvents()
-	}},
-	{Name: "stopped before it has synced", Script: func(w *World) {
+	{Name: "changes before the end of a watch-list", Guarantee: guarantee.SyncedMeansDelivered,
+		Script: func(w *World) {
+			w.startUnended("a", "b")
+			w.Put("a", "c")
+			w.Remove("b")
+			w.endInitialEvents()
+		}},
+	{Name: "stopped before it has synced", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		w.startUnended("a")
 	}},
-	{Name: "stopped twice", Script: func(w *World) {
+	{Name: "stopped twice", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		w.Stop()
 		w.Start()
 	}},
-	{Name: "indexes",
+	{Name: "indexes", Guarantee: guarantee.IndexEqualsScan,
 		Options: InformerOptions{Indexers: cache.Indexers{"namespace": cache.MetaNamespaceIndexFunc}},
 		Script: func(w *World) {
 			w.Put("a", "b")
@@ -263,25 +272,26 @@ var basics = []Scenario{
 			found, _ := w.Informer.GetIndexer().IndexKeys("name", "b")
 			w.Note("%v %v", found, err)
 		}},
-	{Name: "a transform", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		err := w.Informer.SetTransform(func(obj any) (any, error) {
-			cm := obj.(*corev1.ConfigMap)
-			if cm.Name == "bad" {
-				return nil, errBroken
-			}
-			cm.Name += "!"
-			return cm, nil
-		})
-		w.Note("%v", err)
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-		w.Put("a", "bad", "b")
-		w.Remove("a")
-		err = w.Informer.SetTransform(nil)
-		w.Note("after the start: %t", err != nil)
-	}},
-	{Name: "written from outside", Script: func(w *World) {
+	{Name: "a transform", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			err := w.Informer.SetTransform(func(obj any) (any, error) {
+				cm := obj.(*corev1.ConfigMap)
+				if cm.Name == "bad" {
+					return nil, errBroken
+				}
+				cm.Name += "!"
+				return cm, nil
+			})
+			w.Note("%v", err)
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+			w.Put("a", "bad", "b")
+			w.Remove("a")
+			err = w.Informer.SetTransform(nil)
+			w.Note("after the start: %t", err != nil)
+		}},
+	{Name: "written from outside", Guarantee: guarantee.Complete, Script: func(w *World) {
 		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: "own",
 			ResourceVersion: "1"}}
 		w.Note("%v", w.Informer.GetIndexer().Add(cm))

@@ -6,11 +6,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // handlers are scenarios of adding, removing and calling handlers.
 var handlers = []Scenario{
-	{Name: "a handler leaves while it is called", Script: func(w *World) {
+	{Name: "a handler leaves while it is called", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		var h *Handler
 		h = w.HandleAnd("leaves", func(call string) {
 			if strings.Contains(call, "b@") {
@@ -23,7 +25,7 @@ var handlers = []Scenario{
 		w.Put("b")
 		w.Put("c")
 	}},
-	{Name: "a handler removes another one", Script: func(w *World) {
+	{Name: "a handler removes another one", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		victim := w.HandleSlowly("victim")
 		w.HandleAnd("remover", func(call string) {
 			if strings.Contains(call, "b@") {
@@ -36,7 +38,7 @@ var handlers = []Scenario{
 		w.Release(victim)
 		w.Put("c")
 	}},
-	{Name: "a handler brings another one", Script: func(w *World) {
+	{Name: "a handler brings another one", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.HandleAnd("brings", func(call string) {
 			if strings.Contains(call, "b@") {
 				h := &Handler{name: "brought"}
@@ -51,7 +53,7 @@ var handlers = []Scenario{
 		w.Put("b")
 		w.Put("c")
 	}},
-	{Name: "one handler registered twice", Script: func(w *World) {
+	{Name: "one handler registered twice", Guarantee: guarantee.Unique, Script: func(w *World) {
 		h := w.Handle("h")
 		w.register(h)
 		w.Put("a")
@@ -59,14 +61,14 @@ var handlers = []Scenario{
 		w.Unhandle(h)
 		w.Put("a")
 	}},
-	{Name: "a handler leaves before the start", Script: func(w *World) {
+	{Name: "a handler leaves before the start", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		h := w.Handle("leaves")
 		w.Handle("stays")
 		w.Unhandle(h)
 		w.Put("a")
 		w.Start()
 	}},
-	{Name: "a handler leaves with a backlog", Script: func(w *World) {
+	{Name: "a handler leaves with a backlog", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		slow := w.HandleSlowly("slow")
 		w.Handle("fast")
 		w.Start()
@@ -75,17 +77,18 @@ var handlers = []Scenario{
 		w.Release(slow)
 		w.Put("d")
 	}},
-	{Name: "everybody leaves and somebody comes", Script: func(w *World) {
-		w.Put("a")
-		h := w.Handle("h")
-		w.Start()
-		w.Unhandle(h)
-		w.Put("b")
-		w.Remove("a")
-		w.Handle("comes")
-		w.Put("c")
-	}},
-	{Name: "a late handler is slow", Script: func(w *World) {
+	{Name: "everybody leaves and somebody comes", Guarantee: guarantee.SyncedMeansDelivered,
+		Script: func(w *World) {
+			w.Put("a")
+			h := w.Handle("h")
+			w.Start()
+			w.Unhandle(h)
+			w.Put("b")
+			w.Remove("a")
+			w.Handle("comes")
+			w.Put("c")
+		}},
+	{Name: "a late handler is slow", Guarantee: guarantee.Isolated, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		slow := w.HandleSlowly("slow")
@@ -94,7 +97,7 @@ var handlers = []Scenario{
 		w.Release(slow)
 		w.Put("a")
 	}},
-	{Name: "a late handler while another is behind", Script: func(w *World) {
+	{Name: "a late handler while another is behind", Guarantee: guarantee.Isolated, Script: func(w *World) {
 		w.Put("a")
 		slow := w.HandleSlowly("slow")
 		w.Start()
@@ -104,7 +107,7 @@ var handlers = []Scenario{
 		w.Put("c")
 		w.Release(slow)
 	}},
-	{Name: "a slow handler during a relist", Script: func(w *World) {
+	{Name: "a slow handler during a relist", Guarantee: guarantee.Isolated, Script: func(w *World) {
 		w.Put("a")
 		slow := w.HandleSlowly("slow")
 		w.Handle("fast")
@@ -118,15 +121,16 @@ var handlers = []Scenario{
 		w.requests.add("LIST what the slow one is behind with") // the list has no order
 		w.Release(slow)
 	}},
-	{Name: "a slow handler has synced when it is done", Script: func(w *World) {
-		w.Put("a")
-		slow := w.HandleSlowly("slow")
-		w.Handle("fast")
-		w.Start()
-		w.Note("%t", w.Informer.HasSynced())
-		w.Release(slow)
-	}},
-	{Name: "a handler panics", Panics: true, Script: func(w *World) {
+	{Name: "a slow handler has synced when it is done", Guarantee: guarantee.SyncedMeansDelivered,
+		Script: func(w *World) {
+			w.Put("a")
+			slow := w.HandleSlowly("slow")
+			w.Handle("fast")
+			w.Start()
+			w.Note("%t", w.Informer.HasSynced())
+			w.Release(slow)
+		}},
+	{Name: "a handler panics", Guarantee: guarantee.Isolated, Panics: true, Script: func(w *World) {
 		w.Put("a")
 		w.HandleAnd("panics", func(call string) {
 			if strings.Contains(call, "a@") {
@@ -140,7 +144,7 @@ var handlers = []Scenario{
 		w.Advance(time.Minute)
 		w.Put("c")
 	}, Differs: "in client-go a handler that panicked during its initial list never becomes synced"},
-	{Name: "a handler panics later", Panics: true, Script: func(w *World) {
+	{Name: "a handler panics later", Guarantee: guarantee.Isolated, Panics: true, Script: func(w *World) {
 		w.HandleAnd("panics", func(call string) {
 			if strings.Contains(call, "a@") {
 				panic("what is this?")
@@ -153,7 +157,7 @@ var handlers = []Scenario{
 		w.Missed([]string{"b"}, nil)
 		w.Advance(time.Minute)
 	}},
-	{Name: "a handler that looks into the store", Script: func(w *World) {
+	{Name: "a handler that looks into the store", Guarantee: guarantee.Complete, Script: func(w *World) {
 		look := func(call string) {
 			words := strings.FieldsFunc(call, notInNames)
 			obj, exists, err := w.Informer.GetStore().GetByKey(Namespace + "/" + words[1])
@@ -165,7 +169,7 @@ var handlers = []Scenario{
 		w.Put("a")
 		w.Remove("a")
 	}},
-	{Name: "a filtering handler", Script: func(w *World) {
+	{Name: "a filtering handler", Guarantee: guarantee.Complete, Script: func(w *World) {
 		inner := &Handler{name: "filtered"}
 		// Objects enter and leave the filter with their labels.
 		filter := func(obj any) bool { return obj.(*corev1.ConfigMap).Labels["on"] == "yes" }
@@ -181,7 +185,7 @@ var handlers = []Scenario{
 		}
 		w.Remove("a")
 	}},
-	{Name: "a handler of few functions", Script: func(w *World) {
+	{Name: "a handler of few functions", Guarantee: guarantee.Complete, Script: func(w *World) {
 		var seen lines
 		_, err := w.Informer.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(old, new any) {
 			seen.add("update " + describe(old) + " to " + describe(new))
@@ -199,7 +203,7 @@ var handlers = []Scenario{
 		w.Remove("a")
 		w.Note("%v", seen.takeLines())
 	}},
-	{Name: "names to wait for", Script: func(w *World) {
+	{Name: "names to wait for", Guarantee: guarantee.SyncedMeansDelivered, Script: func(w *World) {
 		h := w.Handle("h")
 		w.Note("%s", w.Informer.HasSyncedChecker().Name())
 		w.Note("%s", h.registration.HasSyncedChecker().Name())
@@ -207,7 +211,7 @@ var handlers = []Scenario{
 		w.check(err)
 		w.Note("%s", funcs.HasSyncedChecker().Name())
 	}},
-	{Name: "shutting a handler down", Script: func(w *World) {
+	{Name: "shutting a handler down", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		w.Put("a")
 		h := w.Handle("h")
 		slow := w.HandleSlowly("slow")
@@ -222,7 +226,7 @@ var handlers = []Scenario{
 		w.Release(slow)
 		w.Put("c")
 	}},
-	{Name: "shutting a handler down before the start", Script: func(w *World) {
+	{Name: "shutting a handler down before the start", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		h := w.Handle("h")
 		go func() {
 			w.check(cache.ShutDownEventHandler(w.Informer, h.registration))
@@ -232,7 +236,7 @@ var handlers = []Scenario{
 		w.Put("a")
 		w.Start()
 	}},
-	{Name: "a registration of another informer", Script: func(w *World) {
+	{Name: "a registration of another informer", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		other := w.newInformer(w.Server, InformerOptions{})
 		registration, err := other.AddEventHandler(&Handler{})
 		w.check(err)

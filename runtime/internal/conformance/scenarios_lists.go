@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/features"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 var (
@@ -33,24 +35,28 @@ const moreThanAPage = 502
 
 // lists are scenarios of lists that aren't streamed.
 var lists = []Scenario{
-	{Name: "a list in pages", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Fill(moreThanAPage)
-		w.Start()
-		w.Handle("late")
-	}},
-	{Name: "changes between two pages", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Fill(moreThanAPage)
-		w.OnPage(func() error { w.Missed([]string{"n000", "new"}, []string{"n501"}); return nil })
-		w.Handle("h")
-		w.Start()
-	}},
-	{Name: "pages expire", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Fill(moreThanAPage)
-		w.OnPage(func() error { w.Missed(nil, []string{"n000"}); w.Server.Compact(); return nil })
-		w.Handle("h")
-		w.Start()
-	}},
-	{Name: "pages expire and so does the whole list", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a list in pages", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.Fill(moreThanAPage)
+			w.Start()
+			w.Handle("late")
+		}},
+	{Name: "changes between two pages", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.Fill(moreThanAPage)
+			w.OnPage(func() error { w.Missed([]string{"n000", "new"}, []string{"n501"}); return nil })
+			w.Handle("h")
+			w.Start()
+		}},
+	{Name: "pages expire", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.Fill(moreThanAPage)
+			w.OnPage(func() error { w.Missed(nil, []string{"n000"}); w.Server.Compact(); return nil })
+			w.Handle("h")
+			w.Start()
+		}},
+	{Name: "pages expire and so does the whole list", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.HandleErrors()
 			w.Fill(moreThanAPage)
@@ -59,40 +65,44 @@ var lists = []Scenario{
 			w.Server.OnRequest(nil)
 			w.Advance(LongEnough)
 		}},
-	{Name: "a page fails", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.HandleErrors()
-		w.Fill(moreThanAPage)
-		w.OnPage(func() error { return errBroken })
-		w.Handle("h")
-		w.Start()
-		w.Server.OnRequest(nil)
-		w.Missed(nil, []string{"n000", "n501"})
-		w.Advance(LongEnough)
-	}},
-	{Name: "a page of a relist fails", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Fill(moreThanAPage)
-		w.Handle("h")
-		w.Start()
-		w.OnPage(func() error { return errBroken })
-		w.Server.FailWatches(expired())
-		w.Missed([]string{"n000"}, []string{"n001", "n501"})
-		w.Advance(2 * time.Second)
-		w.Server.OnRequest(nil)
-		w.Advance(LongEnough)
-	}},
-	{Name: "a relist where lists come in pages", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a page fails", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.HandleErrors()
+			w.Fill(moreThanAPage)
+			w.OnPage(func() error { return errBroken })
+			w.Handle("h")
+			w.Start()
+			w.Server.OnRequest(nil)
+			w.Missed(nil, []string{"n000", "n501"})
+			w.Advance(LongEnough)
+		}},
+	{Name: "a page of a relist fails", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.Fill(moreThanAPage)
+			w.Handle("h")
+			w.Start()
+			w.OnPage(func() error { return errBroken })
+			w.Server.FailWatches(expired())
+			w.Missed([]string{"n000"}, []string{"n001", "n501"})
+			w.Advance(2 * time.Second)
+			w.Server.OnRequest(nil)
+			w.Advance(LongEnough)
+		}},
+	{Name: "a relist where lists come in pages", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.Fill(moreThanAPage)
 			w.Start()
 			w.Relist(func() { w.Missed([]string{"new"}, []string{"n400"}) })
 		}},
-	{Name: "a relist where the watch cache answers",
+	{Name: "a relist where the watch cache answers", Guarantee: guarantee.NoTimeTravel,
 		Server: func(s *ConfigMaps) { s.NoWatchListClient(); s.WatchCache(true) }, Script: func(w *World) {
 			w.Fill(moreThanAPage)
 			w.Start()
 			w.Relist(func() { w.Missed([]string{"new"}, []string{"n400"}) })
 		}},
-	{Name: "the version of a relist has expired", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "the version of a relist has expired", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.Put("a", "b")
 			w.Handle("h")
@@ -100,14 +110,16 @@ var lists = []Scenario{
 			w.Server.Fail("LIST", expired())
 			w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
 		}},
-	{Name: "the version of a relist is gone", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "the version of a relist is gone", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.Put("a")
 			w.Start()
 			w.Server.Fail("LIST", apierrors.NewGone("gone"))
 			w.Relist(func() { w.Missed([]string{"c"}, nil) })
 		}},
-	{Name: "the version of a relist is to come", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "the version of a relist is to come", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.Put("a", "b")
 			w.Handle("h")
@@ -116,7 +128,8 @@ var lists = []Scenario{
 			w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
 			w.Relist(func() {})
 		}},
-	{Name: "the newest list has expired, too", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "the newest list has expired, too", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.HandleErrors()
 			w.Put("a")
@@ -124,7 +137,8 @@ var lists = []Scenario{
 			w.Server.Fail("LIST", expired(), expired(), expired())
 			w.Relist(func() { w.Missed([]string{"b"}, nil) })
 		}},
-	{Name: "lists fail in all ways, one after the other", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "lists fail in all ways, one after the other", Guarantee: guarantee.BoundedLoad,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.HandleErrors()
 			w.Server.Fail("LIST", errUnauthorized, errNotFound, errRefused, errBusy, errCut,
@@ -134,7 +148,8 @@ var lists = []Scenario{
 			w.Start()
 			w.Advance(3 * LongEnough)
 		}},
-	{Name: "a relist fails and nothing is lost", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a relist fails and nothing is lost", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.HandleErrors()
 			w.Put("a", "b")
@@ -146,7 +161,8 @@ var lists = []Scenario{
 			w.Advance(2 * time.Second)
 			w.Advance(LongEnough)
 		}},
-	{Name: "a handler comes before the list does", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a handler comes before the list does", Guarantee: guarantee.SyncedMeansDelivered,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.Server.Fail("LIST", errDenied)
 			w.Put("a")
@@ -154,27 +170,29 @@ var lists = []Scenario{
 			w.Handle("early")
 			w.Advance(LongEnough)
 		}},
-	{Name: "streams are switched off", Without: []features.Feature{features.WatchListClient},
+	{Name: "streams are switched off", Guarantee: guarantee.Complete,
+		Without: []features.Feature{features.WatchListClient},
 		Script: func(w *World) {
 			w.Put("a")
 			w.Handle("h")
 			w.Start()
 			w.Relist(func() { w.Missed([]string{"b"}, []string{"a"}) })
 		}},
-	{Name: "lists are taken apart", Without: inOldWays, Script: func(w *World) {
+	{Name: "lists are taken apart", Guarantee: guarantee.Complete, Without: inOldWays, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
 		w.Relist(func() { w.Missed([]string{"b", "c"}, []string{"a"}) })
 	}, Differs: "without AtomicFIFO, client-go's store has no version"},
-	{Name: "deleted and created again between two lists", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "deleted and created again between two lists", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.Put("a", "b")
 			w.Handle("h")
 			w.Start()
 			w.Relist(func() { w.Missed(nil, []string{"a"}); w.Missed([]string{"a"}, nil) })
 		}},
-	{Name: "two relists in a row", Script: func(w *World) {
+	{Name: "two relists in a row", Guarantee: guarantee.Unique, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()

@@ -4,11 +4,13 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // resyncs are scenarios that report unchanged objects again.
 var resyncs = []Scenario{
-	{Name: "a resync period under a second", Options: InformerOptions{ResyncPeriod: time.Minute},
+	{Name: "a resync period under a second", Guarantee: guarantee.Complete,
+		Options: InformerOptions{ResyncPeriod: time.Minute},
 		Script: func(w *World) {
 			w.Put("a")
 			w.Handle("hasty", time.Millisecond)
@@ -17,13 +19,15 @@ var resyncs = []Scenario{
 			w.Advance(600 * time.Millisecond)
 			w.Advance(time.Second)
 		}},
-	{Name: "a handler wants resyncs before the start where there are none", Script: func(w *World) {
-		w.Put("a")
-		w.Handle("wants", 10*time.Second)
-		w.Start()
-		w.Advance(11 * time.Second)
-	}},
-	{Name: "the handler that resyncs leaves", Options: InformerOptions{ResyncPeriod: time.Minute},
+	{Name: "a handler wants resyncs before the start where there are none", Guarantee: guarantee.Complete,
+		Script: func(w *World) {
+			w.Put("a")
+			w.Handle("wants", 10*time.Second)
+			w.Start()
+			w.Advance(11 * time.Second)
+		}},
+	{Name: "the handler that resyncs leaves", Guarantee: guarantee.NoLeak,
+		Options: InformerOptions{ResyncPeriod: time.Minute},
 		Script: func(w *World) {
 			w.Put("a")
 			h := w.Handle("resyncs")
@@ -33,7 +37,8 @@ var resyncs = []Scenario{
 			w.Unhandle(h)
 			w.Advance(2 * time.Minute)
 		}},
-	{Name: "a resync of what changed and what went", Options: InformerOptions{ResyncPeriod: time.Minute},
+	{Name: "a resync of what changed and what went", Guarantee: guarantee.Complete,
+		Options: InformerOptions{ResyncPeriod: time.Minute},
 		Script: func(w *World) {
 			w.Put("a", "b", "c")
 			w.Handle("h")
@@ -42,7 +47,8 @@ var resyncs = []Scenario{
 			w.Remove("b")
 			w.Advance(time.Minute)
 		}},
-	{Name: "a slow handler misses no resync", Options: InformerOptions{ResyncPeriod: time.Minute},
+	{Name: "a slow handler misses no resync", Guarantee: guarantee.Complete,
+		Options: InformerOptions{ResyncPeriod: time.Minute},
 		Script: func(w *World) {
 			w.Put("a")
 			slow := w.HandleSlowly("slow")
@@ -53,8 +59,9 @@ var resyncs = []Scenario{
 			w.Put("a")
 			w.Release(slow)
 		}},
-	{Name: "a resync before the list", Options: InformerOptions{ResyncPeriod: time.Minute},
-		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+	{Name: "a resync before the list", Guarantee: guarantee.Complete,
+		Options: InformerOptions{ResyncPeriod: time.Minute},
+		Server:  (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 			w.Server.Fail("LIST", errDenied)
 			w.Put("a")
 			w.Handle("h")
@@ -63,7 +70,8 @@ var resyncs = []Scenario{
 			w.Advance(58 * time.Second)
 			w.Advance(2 * time.Second)
 		}},
-	{Name: "resyncs while a handler is late", Options: InformerOptions{ResyncPeriod: time.Minute},
+	{Name: "resyncs while a handler is late", Guarantee: guarantee.Isolated,
+		Options: InformerOptions{ResyncPeriod: time.Minute},
 		Script: func(w *World) {
 			w.Put("a")
 			w.Handle("early")
@@ -74,7 +82,7 @@ var resyncs = []Scenario{
 			w.Advance(30 * time.Second)
 			w.Advance(30 * time.Second)
 		}},
-	{Name: "a relist after a resync reaches whom it was for",
+	{Name: "a relist after a resync reaches whom it was for", Guarantee: guarantee.Complete,
 		Options: InformerOptions{ResyncPeriod: time.Hour}, Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.Put("a", "b")
@@ -89,7 +97,7 @@ var resyncs = []Scenario{
 			w.Step("an hour")
 			w.Relist(func() { w.Missed([]string{"a"}, nil) })
 		}},
-	{Name: "a relist before any resync reaches who comes late",
+	{Name: "a relist before any resync reaches who comes late", Guarantee: guarantee.Complete,
 		Options: InformerOptions{ResyncPeriod: time.Hour}, Script: func(w *World) {
 			w.Put("a")
 			w.Handle("never", 0)
@@ -98,12 +106,13 @@ var resyncs = []Scenario{
 			w.Handle("late and never", 0)
 			w.Relist(func() {})
 		}},
-	{Name: "a relist without changes and nobody who resyncs", Script: func(w *World) {
-		w.Put("a", "b")
-		w.Handle("never", 0)
-		w.Handle("never either", 0)
-		w.Start()
-		w.Relist(func() {})
-		w.Relist(func() { w.Missed([]string{"b"}, nil) })
-	}},
+	{Name: "a relist without changes and nobody who resyncs", Guarantee: guarantee.Unique,
+		Script: func(w *World) {
+			w.Put("a", "b")
+			w.Handle("never", 0)
+			w.Handle("never either", 0)
+			w.Start()
+			w.Relist(func() {})
+			w.Relist(func() { w.Missed([]string{"b"}, nil) })
+		}},
 }

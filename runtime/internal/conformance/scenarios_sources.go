@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // withList returns options with a lister-watcher that changes the server's lists.
@@ -52,7 +54,7 @@ func withWatch(open func(s *ConfigMaps, w watch.Interface) (watch.Interface, err
 
 // foreignSources are scenarios with users' own lister-watchers.
 var foreignSources = []Scenario{
-	{Name: "a lister-watcher without contexts",
+	{Name: "a lister-watcher without contexts", Guarantee: guarantee.Complete,
 		Options: InformerOptions{ListerWatcher: func(s *ConfigMaps) cache.ListerWatcher {
 			return &cache.ListWatch{
 				ListFunc: func(opts metav1.ListOptions) (runtime.Object, error) {
@@ -69,7 +71,7 @@ var foreignSources = []Scenario{
 			w.Put("a", "b")
 			w.Relist(func() { w.Missed(nil, []string{"a"}) })
 		}},
-	{Name: "a list with an object twice",
+	{Name: "a list with an object twice", Guarantee: guarantee.Unique,
 		Options: withList(func(list *corev1.ConfigMapList) (runtime.Object, error) {
 			again := list.Items[0].DeepCopy()
 			again.ResourceVersion = "150"
@@ -80,7 +82,7 @@ var foreignSources = []Scenario{
 			w.Start()
 			w.Handle("late")
 		}},
-	{Name: "a list without a version",
+	{Name: "a list without a version", Guarantee: guarantee.Converging,
 		Options: withList(func(list *corev1.ConfigMapList) (runtime.Object, error) {
 			list.ResourceVersion = ""
 			return list, nil
@@ -91,15 +93,16 @@ var foreignSources = []Scenario{
 			w.Start()
 			w.Put("b")
 		}},
-	{Name: "a list that is none", Options: withList(func(list *corev1.ConfigMapList) (runtime.Object, error) {
-		return &corev1.ConfigMap{}, nil
-	}), Script: func(w *World) {
-		w.HandleErrors()
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-	}},
-	{Name: "a list of objects of another type",
+	{Name: "a list that is none", Guarantee: guarantee.Converging,
+		Options: withList(func(list *corev1.ConfigMapList) (runtime.Object, error) {
+			return &corev1.ConfigMap{}, nil
+		}), Script: func(w *World) {
+			w.HandleErrors()
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+		}},
+	{Name: "a list of objects of another type", Guarantee: guarantee.Converging,
 		Options: withList(func(list *corev1.ConfigMapList) (runtime.Object, error) {
 			secrets := &corev1.SecretList{ListMeta: list.ListMeta}
 			for _, cm := range list.Items {
@@ -115,7 +118,7 @@ var foreignSources = []Scenario{
 			}
 			w.Put("b")
 		}},
-	{Name: "a list of objects without a namespace",
+	{Name: "a list of objects without a namespace", Guarantee: guarantee.Complete,
 		Options: withList(func(list *corev1.ConfigMapList) (runtime.Object, error) {
 			for i := range list.Items {
 				list.Items[i].Namespace = ""
@@ -128,7 +131,7 @@ var foreignSources = []Scenario{
 			w.Put("a")
 			w.Note("%v", len(w.Informer.GetStore().ListKeys()))
 		}},
-	{Name: "a lister that panics", Panics: true,
+	{Name: "a lister that panics", Guarantee: guarantee.Converging, Panics: true,
 		Options: withList(func() func(list *corev1.ConfigMapList) (runtime.Object, error) {
 			return func(list *corev1.ConfigMapList) (runtime.Object, error) {
 				if len(list.Items) < 2 {
@@ -143,7 +146,7 @@ var foreignSources = []Scenario{
 			w.Missed([]string{"b"}, nil)
 			w.Advance(LongEnough)
 		}},
-	{Name: "a watch that can't be opened, and no status says why",
+	{Name: "a watch that can't be opened, and no status says why", Guarantee: guarantee.Converging,
 		Options: withWatch(func(s *ConfigMaps, w watch.Interface) (watch.Interface, error) {
 			if len(s.Objects()) < 2 {
 				w.Stop()
@@ -158,7 +161,7 @@ var foreignSources = []Scenario{
 			w.Missed([]string{"b"}, nil)
 			w.Advance(LongEnough)
 		}},
-	{Name: "a watch whose events are filtered",
+	{Name: "a watch whose events are filtered", Guarantee: guarantee.Complete,
 		Options: withWatch(func(_ *ConfigMaps, w watch.Interface) (watch.Interface, error) {
 			return watch.Filter(w,
 				func(e watch.Event) (watch.Event, bool) { return e, e.Type != watch.Modified }), nil
@@ -173,7 +176,7 @@ var foreignSources = []Scenario{
 			w.Server.CloseWatches()
 			w.Step("close")
 		}},
-	{Name: "untyped objects of a kind", Options: InformerOptions{
+	{Name: "untyped objects of a kind", Guarantee: guarantee.Complete, Options: InformerOptions{
 		Example: kindOf("v1", "ConfigMap"),
 		ListerWatcher: func(s *ConfigMaps) cache.ListerWatcher {
 			return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{

@@ -7,31 +7,35 @@ import (
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 // stops are scenarios of stopping, and of actions before the start.
 var stops = []Scenario{
-	{Name: "stopped between two pages", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.Fill(moreThanAPage)
-		w.Handle("h")
-		w.Server.OnRequest(func(ctx context.Context, r runtimetest.Request) error {
-			if r.Options.Continue != "" {
-				<-ctx.Done()
-			}
-			return ctx.Err()
-		})
-		w.Start()
-	}},
-	{Name: "stopped while it backs off", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.HandleErrors()
-		w.Server.Fail("LIST", errDenied)
-		w.Handle("h")
-		w.Start()
-		w.Stop()
-		w.Advance(LongEnough)
-	}},
-	{Name: "stopped while the server thinks", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "stopped between two pages", Guarantee: guarantee.NoLeak,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.Fill(moreThanAPage)
+			w.Handle("h")
+			w.Server.OnRequest(func(ctx context.Context, r runtimetest.Request) error {
+				if r.Options.Continue != "" {
+					<-ctx.Done()
+				}
+				return ctx.Err()
+			})
+			w.Start()
+		}},
+	{Name: "stopped while it backs off", Guarantee: guarantee.NoLeak,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.HandleErrors()
+			w.Server.Fail("LIST", errDenied)
+			w.Handle("h")
+			w.Start()
+			w.Stop()
+			w.Advance(LongEnough)
+		}},
+	{Name: "stopped while the server thinks", Guarantee: guarantee.NoLeak,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.HandleErrors()
 			w.Server.OnRequest(func(ctx context.Context, _ runtimetest.Request) error {
@@ -41,7 +45,8 @@ var stops = []Scenario{
 			w.Handle("h")
 			w.Start()
 		}},
-	{Name: "stopped while a watch is opened", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "stopped while a watch is opened", Guarantee: guarantee.NoLeak,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.HandleErrors()
 			w.Put("a")
@@ -54,7 +59,7 @@ var stops = []Scenario{
 			w.Handle("h")
 			w.Start()
 		}, Differs: "client-go reports the end of the context as an error of the watch"},
-	{Name: "stopped while a handler is busy", Script: func(w *World) {
+	{Name: "stopped while a handler is busy", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		w.Put("a")
 		slow := w.HandleSlowly("slow")
 		w.Handle("fast")
@@ -71,7 +76,7 @@ var stops = []Scenario{
 		w.Release(slow)
 		<-stopped
 	}},
-	{Name: "stopped by a handler", Script: func(w *World) {
+	{Name: "stopped by a handler", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		w.HandleAnd("stops", func(call string) {
 			if strings.Contains(call, "b@") {
 				go w.stop()
@@ -81,7 +86,7 @@ var stops = []Scenario{
 		w.Start()
 		w.Put("b")
 	}},
-	{Name: "started when it is over already", Script: func(w *World) {
+	{Name: "started when it is over already", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		ctx, cancel := context.WithCancel(w.T.Context())
 		cancel()
 		w.Put("a")
@@ -91,7 +96,7 @@ var stops = []Scenario{
 		w.requests.takeLines() // whether there was another request is random
 		w.Step("over")
 	}},
-	{Name: "run by a channel", Script: func(w *World) {
+	{Name: "run by a channel", Guarantee: guarantee.NoLeak, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		stop, over := make(chan struct{}), make(chan struct{})
@@ -104,25 +109,26 @@ var stops = []Scenario{
 		<-over
 		w.Step("over")
 	}},
-	{Name: "setters after the start", Script: func(w *World) {
+	{Name: "setters after the start", Guarantee: guarantee.NoRace, Script: func(w *World) {
 		w.Start()
 		w.Note("%v", w.Informer.SetTransform(func(obj any) (any, error) { return obj, nil }))
 		w.Note("%v", w.Informer.SetWatchErrorHandler(func(*cache.Reflector, error) {}))
 		w.Note("%v",
 			w.Informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {}))
 	}},
-	{Name: "the plain error handler", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.check(w.Informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
-			w.requests.add("error " + reasonOf(err))
-		}))
-		w.Server.Fail("LIST", errDenied)
-		w.Start()
-		w.Advance(LongEnough)
-	}},
-	{Name: "its controller", Script: aController},
-	{Name: "its controller, which mustn't tell its version",
+	{Name: "the plain error handler", Guarantee: guarantee.Told,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.check(w.Informer.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
+				w.requests.add("error " + reasonOf(err))
+			}))
+			w.Server.Fail("LIST", errDenied)
+			w.Start()
+			w.Advance(LongEnough)
+		}},
+	{Name: "its controller", Guarantee: guarantee.Complete, Script: aController},
+	{Name: "its controller, which mustn't tell its version", Guarantee: guarantee.NoTimeTravel,
 		Without: []features.Feature{features.InformerResourceVersion}, Script: aController},
-	{Name: "after the end",
+	{Name: "after the end", Guarantee: guarantee.NoLeak,
 		Options: InformerOptions{
 			Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}},
 		Script: func(w *World) {

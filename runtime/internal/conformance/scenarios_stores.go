@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // transforming sets a transform of config maps.
@@ -25,21 +27,22 @@ func (w *World) transforming(f func(*corev1.ConfigMap) (any, error)) {
 
 // transforms are scenarios with a transform. Unless a scenario says otherwise, lists aren't streamed.
 var transforms = []Scenario{
-	{Name: "a transform counts its objects", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			w.requests.add("transform " + cm.Name)
-			return cm, nil
-		})
-		w.Put("a", "b")
-		w.Handle("h")
-		w.Start()
-		w.Put("a")
-		w.Remove("b")
-		w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
-		w.Server.Bookmark()
-		w.Step("bookmark")
-	}},
-	{Name: "a transform and a watch-list", Script: func(w *World) {
+	{Name: "a transform counts its objects", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+				w.requests.add("transform " + cm.Name)
+				return cm, nil
+			})
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			w.Put("a")
+			w.Remove("b")
+			w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
+			w.Server.Bookmark()
+			w.Step("bookmark")
+		}},
+	{Name: "a transform and a watch-list", Guarantee: guarantee.Complete, Script: func(w *World) {
 		var calls atomic.Int32
 		w.transforming(func(cm *corev1.ConfigMap) (any, error) { calls.Add(1); return cm, nil })
 		w.Put("a", "b")
@@ -47,7 +50,8 @@ var transforms = []Scenario{
 		w.Start()
 		w.Note("%d calls", calls.Load())
 	}, Differs: "client-go transforms what is streamed twice"},
-	{Name: "a transform that fails in a list", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a transform that fails in a list", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.HandleErrors()
 			var fail atomic.Bool
@@ -64,7 +68,8 @@ var transforms = []Scenario{
 			fail.Store(false)
 			w.Advance(LongEnough)
 		}},
-	{Name: "a transform that fails in a relist", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a transform that fails in a relist", Guarantee: guarantee.Converging,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			var fail atomic.Bool
 			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
@@ -84,7 +89,8 @@ var transforms = []Scenario{
 			fail.Store(false)
 			w.Advance(LongEnough)
 		}},
-	{Name: "a transform that fails for a deletion", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a transform that fails for a deletion", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			var fail atomic.Bool
 			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
@@ -101,7 +107,8 @@ var transforms = []Scenario{
 			fail.Store(false)
 			w.Relist(func() {})
 		}, Differs: "client-go keeps the object until the next list"},
-	{Name: "a transform that drops what isn't needed", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a transform that drops what isn't needed", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Labels = nil; return cm, nil })
 			w.Handle("h")
@@ -113,7 +120,8 @@ var transforms = []Scenario{
 				w.Note("%v", obj.(metav1.Object).GetLabels())
 			}
 		}},
-	{Name: "a transform that drops versions", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a transform that drops versions", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
 				cm.ResourceVersion = ""
@@ -127,8 +135,9 @@ var transforms = []Scenario{
 		},
 		Differs: "client-go takes two objects without a version for unchanged: after the first look at the " +
 			"clock it reports no update of them to handlers that don't resync, and the store has no version"},
-	{Name: "a transform to another type", Options: InformerOptions{Example: &corev1.ConfigMap{}},
-		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+	{Name: "a transform to another type", Guarantee: guarantee.Complete,
+		Options: InformerOptions{Example: &corev1.ConfigMap{}},
+		Server:  (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
 				return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: cm.Namespace,
 					Name:            "s" + cm.Name,
@@ -144,8 +153,9 @@ var transforms = []Scenario{
 				w.Note("%T", obj)
 			}
 		}},
-	{Name: "a transform to something without a key", Options: InformerOptions{Example: &corev1.ConfigMap{}},
-		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+	{Name: "a transform to something without a key", Guarantee: guarantee.Complete,
+		Options: InformerOptions{Example: &corev1.ConfigMap{}},
+		Server:  (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
 			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
 				if cm.Name == "a" {
 					return "no object", nil
@@ -158,13 +168,14 @@ var transforms = []Scenario{
 			w.Put("a")
 			w.Put("b")
 		}},
-	{Name: "a transform is set twice", Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Name = "first"; return cm, nil })
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Name = "second"; return cm, nil })
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-	}},
+	{Name: "a transform is set twice", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient, Script: func(w *World) {
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Name = "first"; return cm, nil })
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) { cm.Name = "second"; return cm, nil })
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+		}},
 }
 
 // index records the contents of an index.
@@ -188,7 +199,7 @@ func (w *World) index(name string) {
 
 // stores are scenarios that read an informer's store.
 var stores = []Scenario{
-	{Name: "an index of several values",
+	{Name: "an index of several values", Guarantee: guarantee.IndexEqualsScan,
 		Options: InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, Script: func(w *World) {
 			w.Put("ab", "bc", "cab")
 			w.Start()
@@ -199,7 +210,8 @@ var stores = []Scenario{
 			w.Relist(func() { w.Missed([]string{"a"}, []string{"cab"}) })
 			w.index("letter")
 		}},
-	{Name: "an index that comes late", Options: InformerOptions{Indexers: cache.Indexers{}},
+	{Name: "an index that comes late", Guarantee: guarantee.IndexEqualsScan,
+		Options: InformerOptions{Indexers: cache.Indexers{}},
 		Script: func(w *World) {
 			w.Put("ab", "b")
 			w.Start()
@@ -210,13 +222,13 @@ var stores = []Scenario{
 			w.index("letter")
 			w.Note("%d more", len(w.Informer.GetIndexer().GetIndexers())-before)
 		}},
-	{Name: "an index that comes too late", Script: func(w *World) {
+	{Name: "an index that comes too late", Guarantee: guarantee.IndexEqualsScan, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		w.Stop()
 		w.Note("an error: %t", w.Informer.AddIndexers(cache.Indexers{"letter": byLetter}) != nil)
 	}},
-	{Name: "an index that there isn't", Script: func(w *World) {
+	{Name: "an index that there isn't", Guarantee: guarantee.IndexEqualsScan, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		_, err := w.Informer.GetIndexer().ByIndex("letter", "a")
@@ -227,7 +239,7 @@ var stores = []Scenario{
 		w.Note("%v", err)
 		w.Note("%v", w.Informer.GetIndexer().ListIndexFuncValues("letter"))
 	}},
-	{Name: "what shares an index value with an object",
+	{Name: "what shares an index value with an object", Guarantee: guarantee.IndexEqualsScan,
 		Options: InformerOptions{Indexers: cache.Indexers{"letter": byLetter}}, Script: func(w *World) {
 			w.Put("ab", "bc", "cd")
 			w.Start()
@@ -242,7 +254,7 @@ var stores = []Scenario{
 				w.Note("%s: %v", name, names)
 			}
 		}},
-	{Name: "an index function that fails", Panics: true,
+	{Name: "an index function that fails", Guarantee: guarantee.IndexEqualsScan, Panics: true,
 		Options: InformerOptions{Indexers: cache.Indexers{"bad": notOfBad}}, Script: func(w *World) {
 			w.Put("a")
 			w.Handle("h")
@@ -251,7 +263,7 @@ var stores = []Scenario{
 			w.Advance(2 * time.Second)
 			w.Put("b")
 		}, Differs: "client-go keeps the object that has no index values, and tells no handler of it"},
-	{Name: "an index function that fails in a list", Panics: true,
+	{Name: "an index function that fails in a list", Guarantee: guarantee.IndexEqualsScan, Panics: true,
 		Options: InformerOptions{Indexers: cache.Indexers{"bad": notOfBad}}, Script: func(w *World) {
 			w.Put("a", "bad", "b")
 			w.Handle("h")
@@ -261,7 +273,7 @@ var stores = []Scenario{
 		},
 		Differs: "client-go keeps the object that has no index values, and tells no handler of anything in " +
 			"the list"},
-	{Name: "changed from outside", Script: func(w *World) {
+	{Name: "changed from outside", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
@@ -275,7 +287,7 @@ var stores = []Scenario{
 		w.Remove("b")
 		w.Relist(func() {})
 	}},
-	{Name: "replaced from outside", Script: func(w *World) {
+	{Name: "replaced from outside", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
@@ -286,7 +298,7 @@ var stores = []Scenario{
 		w.Put("a")
 		w.Remove("b")
 	}},
-	{Name: "keys that there are not", Script: func(w *World) {
+	{Name: "keys that there are not", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		for _, key := range []string{"a", "ns/a", "ns/a/b", "", "/", "other/a"} {
@@ -301,7 +313,7 @@ var stores = []Scenario{
 		w.Note("%t %v", exists, err)
 		w.Note("%v", w.Informer.GetStore().Resync())
 	}},
-	{Name: "the version of the store", Script: func(w *World) {
+	{Name: "the version of the store", Guarantee: guarantee.NoTimeTravel, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		w.Server.Skip(5)

@@ -1,10 +1,14 @@
 package conformance
 
-import "time"
+import (
+	"time"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
+)
 
 // streams are scenarios of lists that are streamed.
 var streams = []Scenario{
-	{Name: "a stream is cut before its end", Script: func(w *World) {
+	{Name: "a stream is cut before its end", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Server.OmitEndBookmark(true)
 		w.Handle("h")
@@ -14,19 +18,20 @@ var streams = []Scenario{
 		w.Server.CloseWatches()
 		w.Step("cut")
 	}},
-	{Name: "a stream is cut before its end, again and again", Script: func(w *World) {
-		w.Put("a")
-		w.Server.OmitEndBookmark(true)
-		w.Start()
-		for range 3 {
+	{Name: "a stream is cut before its end, again and again", Guarantee: guarantee.BoundedLoad,
+		Script: func(w *World) {
+			w.Put("a")
+			w.Server.OmitEndBookmark(true)
+			w.Start()
+			for range 3 {
+				w.Server.CloseWatches()
+				w.Step("cut")
+			}
+			w.Server.OmitEndBookmark(false)
 			w.Server.CloseWatches()
-			w.Step("cut")
-		}
-		w.Server.OmitEndBookmark(false)
-		w.Server.CloseWatches()
-		w.Step("cut for the last time")
-	}, Differs: "client-go asks again at once, each time"},
-	{Name: "a stream breaks before its end", Script: func(w *World) {
+			w.Step("cut for the last time")
+		}, Differs: "client-go asks again at once, each time"},
+	{Name: "a stream breaks before its end", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.HandleErrors()
 		w.Put("a")
 		w.Server.OmitEndBookmark(true)
@@ -35,7 +40,7 @@ var streams = []Scenario{
 		w.Server.FailWatches(errBroken)
 		w.Step("break")
 	}},
-	{Name: "a stream expires before its end", Script: func(w *World) {
+	{Name: "a stream expires before its end", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Put("a")
 		w.Server.OmitEndBookmark(true)
 		w.Handle("h")
@@ -46,7 +51,7 @@ var streams = []Scenario{
 		w.Step("expire")
 		w.Advance(LongEnough)
 	}},
-	{Name: "a busy server ends a stream", Script: func(w *World) {
+	{Name: "a busy server ends a stream", Guarantee: guarantee.BoundedLoad, Script: func(w *World) {
 		w.Put("a")
 		w.Server.OmitEndBookmark(true)
 		w.Start()
@@ -54,7 +59,7 @@ var streams = []Scenario{
 		w.Server.FailWatches(errBusy)
 		w.Advance(LongEnough)
 	}},
-	{Name: "a stream is refused", Script: func(w *World) {
+	{Name: "a stream is refused", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.HandleErrors()
 		w.Server.Fail("WATCH", errDenied)
 		w.Put("a")
@@ -62,7 +67,7 @@ var streams = []Scenario{
 		w.Start()
 		w.Relist(func() {})
 	}},
-	{Name: "a stream and then the list are refused", Script: func(w *World) {
+	{Name: "a stream and then the list are refused", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.HandleErrors()
 		w.Server.Fail("WATCH", errDenied)
 		w.Server.Fail("LIST", errDenied)
@@ -71,7 +76,7 @@ var streams = []Scenario{
 		w.Start()
 		w.Advance(LongEnough)
 	}},
-	{Name: "nobody is there to stream", Script: func(w *World) {
+	{Name: "nobody is there to stream", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.HandleErrors()
 		w.Server.Fail("WATCH", errRefused, errRefused)
 		w.Put("a")
@@ -79,7 +84,7 @@ var streams = []Scenario{
 		w.Advance(LongEnough)
 		w.Advance(LongEnough)
 	}},
-	{Name: "a stream of a version that has expired", Script: func(w *World) {
+	{Name: "a stream of a version that has expired", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
@@ -87,42 +92,45 @@ var streams = []Scenario{
 		w.Relist(func() { w.Missed([]string{"b"}, []string{"a"}) })
 		w.Relist(func() {})
 	}},
-	{Name: "a stream of a version that is to come", Script: func(w *World) {
+	{Name: "a stream of a version that is to come", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		w.Server.Fail("WATCH", errTooLarge)
 		w.Relist(func() { w.Missed([]string{"b"}, nil) })
 	}},
-	{Name: "a bookmark before the end of a stream", Script: func(w *World) {
-		w.Put("a")
-		w.Server.OmitEndBookmark(true)
-		w.Start()
-		w.Server.Bookmark()
-		w.Step("a bookmark that isn't the end")
-		w.Server.EndInitialEvents()
-		w.Step("the end")
-	}},
-	{Name: "created and deleted before the end of a stream", Script: func(w *World) {
-		w.startUnended("a")
-		w.Put("b")
-		w.Remove("b", "a")
-		w.Put("a")
-		w.endInitialEvents()
-	}},
-	{Name: "the end of a stream comes a minute late", Script: func(w *World) {
-		w.startUnended("a")
-		w.Advance(time.Minute)
-		w.Handle("another")
-		w.endInitialEvents()
-	}},
-	{Name: "the end of a stream comes twice", Script: func(w *World) {
+	{Name: "a bookmark before the end of a stream", Guarantee: guarantee.SyncedMeansDelivered,
+		Script: func(w *World) {
+			w.Put("a")
+			w.Server.OmitEndBookmark(true)
+			w.Start()
+			w.Server.Bookmark()
+			w.Step("a bookmark that isn't the end")
+			w.Server.EndInitialEvents()
+			w.Step("the end")
+		}},
+	{Name: "created and deleted before the end of a stream", Guarantee: guarantee.Complete,
+		Script: func(w *World) {
+			w.startUnended("a")
+			w.Put("b")
+			w.Remove("b", "a")
+			w.Put("a")
+			w.endInitialEvents()
+		}},
+	{Name: "the end of a stream comes a minute late", Guarantee: guarantee.SyncedMeansDelivered,
+		Script: func(w *World) {
+			w.startUnended("a")
+			w.Advance(time.Minute)
+			w.Handle("another")
+			w.endInitialEvents()
+		}},
+	{Name: "the end of a stream comes twice", Guarantee: guarantee.SyncedMeansDelivered, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
 		w.endInitialEvents()
 		w.Put("a")
 	}},
-	{Name: "a stream is empty", Script: func(w *World) {
+	{Name: "a stream is empty", Guarantee: guarantee.SyncedMeansDelivered, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()

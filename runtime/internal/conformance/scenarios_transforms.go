@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // failing sets a transform that fails while the returned switch is on.
@@ -48,24 +50,26 @@ func filtered(cm *corev1.ConfigMap) (any, error) {
 
 // oddTransforms are scenarios of transforms that fail, change keys, or leave objects out.
 var oddTransforms = []Scenario{
-	{Name: "a transform that fails for a change in a watch-list", Script: func(w *World) {
-		fail := w.failing()
-		w.startUnended("a", "b")
-		fail.Store(true)
-		w.Put("a", "c")
-		fail.Store(false)
-		w.endInitialEvents()
-		w.Put("a")
-	}},
-	{Name: "a transform that fails for a deletion in a watch-list", Script: func(w *World) {
-		fail := w.failing()
-		w.startUnended("a", "b")
-		fail.Store(true)
-		w.Remove("a")
-		fail.Store(false)
-		w.endInitialEvents()
-	}},
-	{Name: "a transform that fails for a change", Script: func(w *World) {
+	{Name: "a transform that fails for a change in a watch-list", Guarantee: guarantee.Complete,
+		Script: func(w *World) {
+			fail := w.failing()
+			w.startUnended("a", "b")
+			fail.Store(true)
+			w.Put("a", "c")
+			fail.Store(false)
+			w.endInitialEvents()
+			w.Put("a")
+		}},
+	{Name: "a transform that fails for a deletion in a watch-list", Guarantee: guarantee.Complete,
+		Script: func(w *World) {
+			fail := w.failing()
+			w.startUnended("a", "b")
+			fail.Store(true)
+			w.Remove("a")
+			fail.Store(false)
+			w.endInitialEvents()
+		}},
+	{Name: "a transform that fails for a change", Guarantee: guarantee.Complete, Script: func(w *World) {
 		fail := w.failing()
 		w.Put("a")
 		w.Handle("h")
@@ -75,7 +79,7 @@ var oddTransforms = []Scenario{
 		fail.Store(false)
 		w.Put("a", "b")
 	}},
-	{Name: "a transform that fails for a deletion on a watch",
+	{Name: "a transform that fails for a deletion on a watch", Guarantee: guarantee.Complete,
 		Differs: "client-go keeps the object until the next list", Script: func(w *World) {
 			fail := w.failing()
 			w.Put("a")
@@ -84,16 +88,18 @@ var oddTransforms = []Scenario{
 			fail.Store(true)
 			w.Remove("a")
 		}},
-	{Name: "a transform that changes keys, and a watch-list", Script: func(w *World) {
-		w.transforming(renamed)
-		w.startUnended("a", "b", "c")
-		w.Remove("a")
-		w.Put("b")
-		w.endInitialEvents()
-		w.Put("b")
-		w.Remove("b", "c")
-	}},
-	{Name: "a transform that changes keys, and lists", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a transform that changes keys, and a watch-list", Guarantee: guarantee.Complete,
+		Script: func(w *World) {
+			w.transforming(renamed)
+			w.startUnended("a", "b", "c")
+			w.Remove("a")
+			w.Put("b")
+			w.endInitialEvents()
+			w.Put("b")
+			w.Remove("b", "c")
+		}},
+	{Name: "a transform that changes keys, and lists", Guarantee: guarantee.Complete,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.transforming(renamed)
 			w.Put("a", "b")
@@ -102,7 +108,7 @@ var oddTransforms = []Scenario{
 			w.Relist(func() { w.Missed([]string{"c"}, []string{"a"}) })
 			w.Remove("b", "c")
 		}},
-	{Name: "a transform that gives an object another key",
+	{Name: "a transform that gives an object another key", Guarantee: guarantee.Complete,
 		Differs: "client-go keeps the object under the old key, too", Script: func(w *World) {
 			w.transforming(renamed)
 			w.Put("a")
@@ -112,15 +118,16 @@ var oddTransforms = []Scenario{
 			w.Step("put")
 			w.Remove("a")
 		}},
-	{Name: "a transform that gives an object another key in a watch-list", Script: func(w *World) {
-		w.transforming(renamed)
-		w.startUnended("a", "b")
-		w.putLabelled("a", "z")
-		w.Step("put")
-		w.endInitialEvents()
-		w.Remove("a")
-	}},
-	{Name: "a transform that gives two objects one key", Script: func(w *World) {
+	{Name: "a transform that gives an object another key in a watch-list", Guarantee: guarantee.Complete,
+		Script: func(w *World) {
+			w.transforming(renamed)
+			w.startUnended("a", "b")
+			w.putLabelled("a", "z")
+			w.Step("put")
+			w.endInitialEvents()
+			w.Remove("a")
+		}},
+	{Name: "a transform that gives two objects one key", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.transforming(renamed)
 		w.Handle("h")
 		w.Start()
@@ -134,7 +141,8 @@ var oddTransforms = []Scenario{
 		w.Remove("a")
 	}},
 	{Name: "a transform that gives two objects of a watch-list one key, one of which is deleted",
-		Differs: "client-go keeps the other one", Script: func(w *World) {
+		Guarantee: guarantee.Complete,
+		Differs:   "client-go keeps the other one", Script: func(w *World) {
 			w.transforming(renamed)
 			w.Server.OmitEndBookmark(true)
 			w.putLabelled("a", "z")
@@ -144,7 +152,8 @@ var oddTransforms = []Scenario{
 			w.Remove("a")
 			w.endInitialEvents()
 		}},
-	{Name: "a transform that gives two objects of a list one key", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a transform that gives two objects of a list one key", Guarantee: guarantee.Complete,
+		Server:  (*ConfigMaps).NoWatchListClient,
 		Differs: "client-go reports both as added", Script: func(w *World) {
 			w.transforming(renamed)
 			w.putLabelled("a", "z")
@@ -152,13 +161,15 @@ var oddTransforms = []Scenario{
 			w.Handle("h")
 			w.Start()
 		}},
-	{Name: "pages of a list repeat an object", Options: repeating(), Differs: "client-go reports it twice",
+	{Name: "pages of a list repeat an object", Guarantee: guarantee.Unique,
+		Options: repeating(), Differs: "client-go reports it twice",
 		Script: func(w *World) {
 			w.Put("a", "b")
 			w.Handle("h")
 			w.Start()
 		}},
-	{Name: "a transform to nil in a list", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a transform to nil in a list", Guarantee: guarantee.Complete,
+		Server:  (*ConfigMaps).NoWatchListClient,
 		Differs: "client-go never gets a list", Script: func(w *World) {
 			w.transforming(filtered)
 			w.putLabelled("a", "out")
@@ -167,7 +178,8 @@ var oddTransforms = []Scenario{
 			w.Start()
 			w.Relist(func() { w.putLabelled("b", "out"); w.Missed([]string{"c"}, nil) })
 		}},
-	{Name: "a transform to nil in a watch-list", Differs: "client-go never gets a list",
+	{Name: "a transform to nil in a watch-list", Guarantee: guarantee.Complete,
+		Differs: "client-go never gets a list",
 		Script: func(w *World) {
 			w.transforming(filtered)
 			w.putLabelled("a", "out")
@@ -176,7 +188,8 @@ var oddTransforms = []Scenario{
 			w.Step("put")
 			w.endInitialEvents()
 		}},
-	{Name: "a transform to nil on a watch", Differs: "client-go logs an error and keeps the old object",
+	{Name: "a transform to nil on a watch", Guarantee: guarantee.Complete,
+		Differs: "client-go logs an error and keeps the old object",
 		Script: func(w *World) {
 			w.transforming(filtered)
 			w.Put("a")
@@ -190,21 +203,23 @@ var oddTransforms = []Scenario{
 			w.putLabelled("b", "out")
 			w.Remove("b")
 		}},
-	{Name: "a transform to a typed nil", Panics: true, Differs: "client-go panics", Script: func(w *World) {
-		w.transforming(func(cm *corev1.ConfigMap) (any, error) {
-			if cm.Labels["on"] != "" {
-				cm = nil
-			}
-			return cm, nil
-		})
-		w.Put("a")
-		w.Handle("h")
-		w.Start()
-		w.putLabelled("a", "out")
-		w.Step("put")
-		w.Put("a")
-	}},
-	{Name: "a transform to nil and resyncs", Options: InformerOptions{ResyncPeriod: time.Minute},
+	{Name: "a transform to a typed nil", Guarantee: guarantee.Complete,
+		Panics: true, Differs: "client-go panics", Script: func(w *World) {
+			w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+				if cm.Labels["on"] != "" {
+					cm = nil
+				}
+				return cm, nil
+			})
+			w.Put("a")
+			w.Handle("h")
+			w.Start()
+			w.putLabelled("a", "out")
+			w.Step("put")
+			w.Put("a")
+		}},
+	{Name: "a transform to nil and resyncs", Guarantee: guarantee.Complete,
+		Options: InformerOptions{ResyncPeriod: time.Minute},
 		Differs: "client-go keeps the old object", Script: func(w *World) {
 			w.transforming(filtered)
 			w.Put("a", "b")

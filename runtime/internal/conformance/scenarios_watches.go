@@ -9,11 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // watches are scenarios of watches, their events and their ends.
 var watches = []Scenario{
-	{Name: "a watch is over", Script: func(w *World) {
+	{Name: "a watch is over", Guarantee: guarantee.Resumable, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
@@ -22,7 +23,7 @@ var watches = []Scenario{
 		w.requests.takeLines()
 		w.Put("b")
 	}},
-	{Name: "a watch is over at once", Script: func(w *World) {
+	{Name: "a watch is over at once", Guarantee: guarantee.BoundedLoad, Script: func(w *World) {
 		w.HandleErrors()
 		w.Put("a")
 		w.Handle("h")
@@ -31,7 +32,7 @@ var watches = []Scenario{
 		w.Step("close")
 		w.Advance(LongEnough)
 	}},
-	{Name: "a watch is over after one event", Script: func(w *World) {
+	{Name: "a watch is over after one event", Guarantee: guarantee.Resumable, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
@@ -40,7 +41,7 @@ var watches = []Scenario{
 		w.Step("close")
 		w.Put("b")
 	}},
-	{Name: "changes while nobody watches", Script: func(w *World) {
+	{Name: "changes while nobody watches", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a", "b")
 		w.Handle("h")
 		w.Start()
@@ -52,18 +53,19 @@ var watches = []Scenario{
 		w.Remove("b")
 		w.Advance(LongEnough)
 	}},
-	{Name: "created, changed and deleted while nobody watches", Script: func(w *World) {
-		w.Handle("h")
-		w.Start()
-		w.Advance(time.Minute)
-		w.Server.Fail("WATCH", errRefused)
-		w.Server.CloseWatches()
-		w.Step("close")
-		w.Put("a", "a")
-		w.Remove("a")
-		w.Advance(LongEnough)
-	}},
-	{Name: "the watch has expired when it is opened", Script: func(w *World) {
+	{Name: "created, changed and deleted while nobody watches", Guarantee: guarantee.Complete,
+		Script: func(w *World) {
+			w.Handle("h")
+			w.Start()
+			w.Advance(time.Minute)
+			w.Server.Fail("WATCH", errRefused)
+			w.Server.CloseWatches()
+			w.Step("close")
+			w.Put("a", "a")
+			w.Remove("a")
+			w.Advance(LongEnough)
+		}},
+	{Name: "the watch has expired when it is opened", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.HandleErrors()
 		w.Put("a")
 		w.Handle("h")
@@ -74,7 +76,7 @@ var watches = []Scenario{
 		w.Step("close")
 		w.Advance(LongEnough)
 	}},
-	{Name: "the watch is gone", Script: func(w *World) {
+	{Name: "the watch is gone", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
@@ -82,7 +84,7 @@ var watches = []Scenario{
 		w.Missed(nil, []string{"a"})
 		w.Advance(LongEnough)
 	}},
-	{Name: "nobody is known any more", Script: func(w *World) {
+	{Name: "nobody is known any more", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.HandleErrors()
 		w.Put("a")
 		w.Start()
@@ -93,7 +95,7 @@ var watches = []Scenario{
 		w.Advance(LongEnough)
 		w.Advance(LongEnough)
 	}},
-	{Name: "the resource is gone, and comes back", Script: func(w *World) {
+	{Name: "the resource is gone, and comes back", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.HandleErrors()
 		w.Put("a", "b")
 		w.Handle("h")
@@ -105,39 +107,40 @@ var watches = []Scenario{
 		w.Advance(2 * time.Second)
 		w.Advance(LongEnough)
 	}},
-	{Name: "an added object that is known", Script: func(w *World) {
+	{Name: "an added object that is known", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
 		w.Inject(watch.Added, "a", "300")
 	}},
-	{Name: "a changed object that isn't known", Script: func(w *World) {
+	{Name: "a changed object that isn't known", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Handle("h")
 		w.Start()
 		w.Inject(watch.Modified, "a", "300")
 	}},
-	{Name: "the same event twice", Options: InformerOptions{ResyncPeriod: time.Hour}, Script: func(w *World) {
-		w.Handle("resyncs")
-		w.Handle("doesn't", 0)
-		w.Start()
-		w.Inject(watch.Modified, "a", "300")
-		w.Inject(watch.Modified, "a", "300")
-		w.Advance(time.Minute)
-	}},
-	{Name: "an older state of an object", Script: func(w *World) {
+	{Name: "the same event twice", Guarantee: guarantee.Unique,
+		Options: InformerOptions{ResyncPeriod: time.Hour}, Script: func(w *World) {
+			w.Handle("resyncs")
+			w.Handle("doesn't", 0)
+			w.Start()
+			w.Inject(watch.Modified, "a", "300")
+			w.Inject(watch.Modified, "a", "300")
+			w.Advance(time.Minute)
+		}},
+	{Name: "an older state of an object", Guarantee: guarantee.Ordered, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
 		w.Inject(watch.Modified, "a", "90")
 		w.Inject(watch.Deleted, "a", "80")
 	}},
-	{Name: "an event of no known type", Script: func(w *World) {
+	{Name: "an event of no known type", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Handle("h")
 		w.Start()
 		w.Inject("SURPRISE", "a", "300")
 		w.Put("b")
 	}},
-	{Name: "a bookmark of another type", Script: func(w *World) {
+	{Name: "a bookmark of another type", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.Put("a")
 		w.Start()
 		w.Server.Inject(watch.Event{Type: watch.Bookmark,
@@ -147,7 +150,7 @@ var watches = []Scenario{
 		w.Server.CloseWatches()
 		w.Step("close")
 	}},
-	{Name: "an error that is no status", Script: func(w *World) {
+	{Name: "an error that is no status", Guarantee: guarantee.Converging, Script: func(w *World) {
 		w.HandleErrors()
 		w.Put("a")
 		w.Handle("h")
@@ -156,7 +159,7 @@ var watches = []Scenario{
 		w.Step("inject")
 		w.Advance(LongEnough)
 	}},
-	{Name: "an event of an object without a version", Script: func(w *World) {
+	{Name: "an event of an object without a version", Guarantee: guarantee.Complete, Script: func(w *World) {
 		w.Put("a")
 		w.Handle("h")
 		w.Start()
@@ -165,7 +168,8 @@ var watches = []Scenario{
 		w.Server.CloseWatches()
 		w.Step("close")
 	}, Differs: "in client-go the store forgets its version"},
-	{Name: "a busy server says for how long", Server: (*ConfigMaps).NoWatchListClient,
+	{Name: "a busy server says for how long", Guarantee: guarantee.BoundedLoad,
+		Server: (*ConfigMaps).NoWatchListClient,
 		Script: func(w *World) {
 			w.Server.Fail("WATCH", apierrors.NewTooManyRequests("busy", 100))
 			w.Put("a")
@@ -173,7 +177,7 @@ var watches = []Scenario{
 			w.Advance(LongEnough)
 			w.Advance(LongEnough)
 		}, Differs: "client-go asks again earlier"},
-	{Name: "bookmarks between changes", Script: func(w *World) {
+	{Name: "bookmarks between changes", Guarantee: guarantee.Resumable, Script: func(w *World) {
 		w.Handle("h")
 		w.Start()
 		w.Put("a")

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/features"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // Toolkit contains the types that a package like client-go's tools/cache offers beside shared informers.
@@ -50,11 +52,12 @@ var ClientGoTools = Toolkit{
 // ToolScenario is a sequence of operations with the tools of a kit.
 type ToolScenario struct {
 	Name string
-	// Without, Panics and Differs are as in Scenario.
-	Without []features.Feature
-	Panics  bool
-	Script  func(*Bench)
-	Differs string
+	// Guarantee, Without, Panics and Differs are as in Scenario.
+	Guarantee guarantee.Guarantee
+	Without   []features.Feature
+	Panics    bool
+	Script    func(*Bench)
+	Differs   string
 }
 
 // Bench gives a script the tools of a kit and a server, and records the script's notes.
@@ -76,7 +79,7 @@ func ConformTools(t *testing.T, scenarios []ToolScenario, reference Toolkit, oth
 		t.Run(s.Name, func(t *testing.T) {
 			want := s.Play(t, reference)
 			for _, kit := range others {
-				compare(t, kit.Name, s.Differs, s.Play(t, kit), want)
+				compare(t, s.Guarantee, kit.Name, s.Differs, s.Play(t, kit), want)
 			}
 		})
 	}

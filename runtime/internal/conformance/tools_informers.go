@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -44,7 +45,7 @@ var inOldWays = []features.Feature{features.AtomicFIFO, features.UnlockWhileProc
 
 // informers are scenarios of informers that aren't shared.
 var informers = []ToolScenario{
-	{Name: "Informer: changes", Script: func(b *Bench) {
+	{Name: "Informer: changes", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
 		b.inform(cache.InformerOptions{}, func(cache.Store, cache.Controller) {
 			b.Server.Update(configMap("a"))
@@ -52,20 +53,22 @@ var informers = []ToolScenario{
 			b.Server.Delete(Namespace, "a")
 		})
 	}},
-	{Name: "Informer: a relist", Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
-	{Name: "Informer: a relist that is taken apart", Without: inOldWays,
+	{Name: "Informer: a relist", Guarantee: guarantee.Complete,
 		Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
-	{Name: "Informer: resyncs", Script: func(b *Bench) {
+	{Name: "Informer: a relist that is taken apart", Guarantee: guarantee.Complete, Without: inOldWays,
+		Script: func(b *Bench) { b.relist(cache.InformerOptions{}) }},
+	{Name: "Informer: resyncs", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
 		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute},
 			func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
 	}},
-	{Name: "Informer: resyncs that are taken apart", Without: inOldWays, Script: func(b *Bench) {
-		b.Server.Create(configMap("a"))
-		b.inform(cache.InformerOptions{ResyncPeriod: time.Minute},
-			func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
-	}},
-	{Name: "Informer: a transform", Script: func(b *Bench) {
+	{Name: "Informer: resyncs that are taken apart", Guarantee: guarantee.Complete,
+		Without: inOldWays, Script: func(b *Bench) {
+			b.Server.Create(configMap("a"))
+			b.inform(cache.InformerOptions{ResyncPeriod: time.Minute},
+				func(cache.Store, cache.Controller) { bubble.Pass(2*time.Minute + time.Second) })
+		}},
+	{Name: "Informer: a transform", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		b.Server.Create(configMap("a"))
 		b.inform(cache.InformerOptions{Transform: func(obj any) (any, error) {
@@ -81,7 +84,7 @@ var informers = []ToolScenario{
 			b.Server.Delete(Namespace, "a")
 		})
 	}},
-	{Name: "Informer: a transform that changes keys", Script: func(b *Bench) {
+	{Name: "Informer: a transform that changes keys", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		b.Server.Create(configMap("a"))
 		b.inform(cache.InformerOptions{Transform: transformOf(renamed)}, func(cache.Store, cache.Controller) {
 			b.Server.Create(configMap("b"))
@@ -89,33 +92,36 @@ var informers = []ToolScenario{
 			b.Server.Delete(Namespace, "a")
 		})
 	}},
-	{Name: "Informer: a transform that changes keys, and a relist that is taken apart", Without: inOldWays,
-		Differs: "client-go deletes all objects and adds them again",
-		Script:  func(b *Bench) { b.relist(cache.InformerOptions{Transform: transformOf(renamed)}) }},
-	{Name: "Informer: a transform that gives an object another key",
+	{Name: "Informer: a transform that changes keys, and a relist that is taken apart",
+		Guarantee: guarantee.Complete,
+		Without:   inOldWays,
+		Differs:   "client-go deletes all objects and adds them again",
+		Script:    func(b *Bench) { b.relist(cache.InformerOptions{Transform: transformOf(renamed)}) }},
+	{Name: "Informer: a transform that gives an object another key", Guarantee: guarantee.Complete,
 		Differs: "client-go keeps the object under the old key, too", Script: func(b *Bench) {
 			b.Server.Create(configMap("a"))
 			b.inform(cache.InformerOptions{Transform: transformOf(renamed)},
 				func(cache.Store, cache.Controller) { b.Server.Update(labelled("a", "z")) })
 		}},
-	{Name: "Informer: a transform that fails for a change in a watch-list", Script: func(b *Bench) {
-		var fail atomic.Bool
-		b.Server.Create(configMap("a"))
-		b.Server.OmitEndBookmark(true)
-		b.inform(cache.InformerOptions{Transform: func(obj any) (any, error) {
-			if fail.Load() {
-				return nil, errBroken
-			}
-			return obj, nil
-		}}, func(cache.Store, cache.Controller) {
-			fail.Store(true)
-			b.Server.Update(configMap("a"))
-			synctest.Wait()
-			fail.Store(false)
-			b.Server.EndInitialEvents()
-		})
-	}},
-	{Name: "Informer: a transform that fails for a deletion",
+	{Name: "Informer: a transform that fails for a change in a watch-list", Guarantee: guarantee.Complete,
+		Script: func(b *Bench) {
+			var fail atomic.Bool
+			b.Server.Create(configMap("a"))
+			b.Server.OmitEndBookmark(true)
+			b.inform(cache.InformerOptions{Transform: func(obj any) (any, error) {
+				if fail.Load() {
+					return nil, errBroken
+				}
+				return obj, nil
+			}}, func(cache.Store, cache.Controller) {
+				fail.Store(true)
+				b.Server.Update(configMap("a"))
+				synctest.Wait()
+				fail.Store(false)
+				b.Server.EndInitialEvents()
+			})
+		}},
+	{Name: "Informer: a transform that fails for a deletion", Guarantee: guarantee.Complete,
 		Differs: "client-go keeps the object until the next list", Script: func(b *Bench) {
 			var fail atomic.Bool
 			b.Server.Create(configMap("a"))
@@ -129,35 +135,38 @@ var informers = []ToolScenario{
 				b.Server.Delete(Namespace, "a")
 			})
 		}},
-	{Name: "Informer: a transform to nil", Differs: "client-go never gets a list", Script: func(b *Bench) {
-		b.Server.Create(labelled("a", "out"))
-		b.Server.Create(configMap("b"))
-		b.Server.Create(configMap("c"))
-		b.inform(cache.InformerOptions{Transform: transformOf(filtered)},
-			func(cache.Store, cache.Controller) {
-				b.Server.Update(configMap("a"))
-				b.Server.Update(labelled("b", "out"))
-				b.Server.Delete(Namespace, "b")
-			})
-	}},
-	{Name: "Informer: a transform to nil, and a relist that is taken apart", Without: inOldWays,
+	{Name: "Informer: a transform to nil", Guarantee: guarantee.Complete,
+		Differs: "client-go never gets a list", Script: func(b *Bench) {
+			b.Server.Create(labelled("a", "out"))
+			b.Server.Create(configMap("b"))
+			b.Server.Create(configMap("c"))
+			b.inform(cache.InformerOptions{Transform: transformOf(filtered)},
+				func(cache.Store, cache.Controller) {
+					b.Server.Update(configMap("a"))
+					b.Server.Update(labelled("b", "out"))
+					b.Server.Delete(Namespace, "b")
+				})
+		}},
+	{Name: "Informer: a transform to nil, and a relist that is taken apart", Guarantee: guarantee.Complete,
+		Without: inOldWays,
 		Script: func(b *Bench) {
 			b.Server.Create(labelled("out", "out"))
 			b.relist(cache.InformerOptions{Transform: transformOf(filtered)})
 		}},
-	{Name: "Informer: the store holds something before the start", Script: func(b *Bench) {
-		b.Server.Create(configMap("a"))
-		h := &Handler{name: "h"}
-		store, controller := b.Tools.Informer(cache.InformerOptions{ListerWatcher: b.Server.ListerWatcher(),
-			ObjectType: &corev1.ConfigMap{}, Handler: h})
-		b.check(store.Add(object("a", "50")))
-		b.check(store.Add(object("old", "50")))
-		stop := b.run(controller.RunWithContext)
-		b.noteCalls(h)
-		b.contents(store)
-		stop()
-	}},
-	{Name: "Informer: indexes", Script: func(b *Bench) {
+	{Name: "Informer: the store holds something before the start", Guarantee: guarantee.Complete,
+		Script: func(b *Bench) {
+			b.Server.Create(configMap("a"))
+			h := &Handler{name: "h"}
+			store, controller := b.Tools.Informer(cache.InformerOptions{ListerWatcher: b.Server.ListerWatcher(),
+				ObjectType: &corev1.ConfigMap{}, Handler: h})
+			b.check(store.Add(object("a", "50")))
+			b.check(store.Add(object("old", "50")))
+			stop := b.run(controller.RunWithContext)
+			b.noteCalls(h)
+			b.contents(store)
+			stop()
+		}},
+	{Name: "Informer: indexes", Guarantee: guarantee.IndexEqualsScan, Script: func(b *Bench) {
 		b.Server.Create(configMap("ab"))
 		b.inform(cache.InformerOptions{Indexers: cache.Indexers{"letter": byLetter}},
 			func(s cache.Store, _ cache.Controller) {
@@ -196,14 +205,14 @@ func (b *Bench) relist(o cache.InformerOptions) {
 
 // controllers are scenarios of the loop below those informers.
 var controllers = []ToolScenario{
-	{Name: "Controller: a queue and a process function", Script: func(b *Bench) {
+	{Name: "Controller: a queue and a process function", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		b.control(cache.Config{}, func() {
 			b.Server.Update(configMap("a"))
 			b.step("update")
 			b.Server.Delete(Namespace, "a")
 		})
 	}},
-	{Name: "Controller: processing fails", Script: func(b *Bench) {
+	{Name: "Controller: processing fails", Guarantee: guarantee.Converging, Script: func(b *Bench) {
 		fails := true
 		b.control(cache.Config{Process: func(obj any, initial bool) error {
 			b.Note("process %s %t", describeQueued(obj), initial)
@@ -214,35 +223,36 @@ var controllers = []ToolScenario{
 			return nil
 		}}, func() { b.Server.Update(configMap("a")) })
 	}},
-	{Name: "Controller: processing panics", Panics: true, Script: func(b *Bench) {
-		panics := true
-		b.control(cache.Config{Process: func(obj any, initial bool) error {
-			b.Note("process %s %t", describeQueued(obj), initial)
-			if panics {
-				panics = false
-				panic("what is this?")
-			}
-			return nil
-		}}, func() {
-			b.Server.Update(configMap("a"))
-			bubble.Pass(2 * time.Second)
-		})
-	}},
-	{Name: "Controller: asked whether to resync", Script: func(b *Bench) {
+	{Name: "Controller: processing panics", Guarantee: guarantee.Converging,
+		Panics: true, Script: func(b *Bench) {
+			panics := true
+			b.control(cache.Config{Process: func(obj any, initial bool) error {
+				b.Note("process %s %t", describeQueued(obj), initial)
+				if panics {
+					panics = false
+					panic("what is this?")
+				}
+				return nil
+			}}, func() {
+				b.Server.Update(configMap("a"))
+				bubble.Pass(2 * time.Second)
+			})
+		}},
+	{Name: "Controller: asked whether to resync", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		b.control(
 			cache.Config{FullResyncPeriod: time.Minute,
 				ShouldResync: func() bool { b.Note("asked"); return true }}, func() {
 				bubble.Pass(61 * time.Second)
 			})
 	}},
-	{Name: "Controller: errors", Script: func(b *Bench) {
+	{Name: "Controller: errors", Guarantee: guarantee.Told, Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		b.Server.Fail("LIST", errDenied)
 		b.control(cache.Config{WatchErrorHandler: func(r *cache.Reflector, err error) {
 			b.Note("error %s of %s", reasonOf(err), r.TypeDescription())
 		}}, func() { bubble.Pass(LongEnough) })
 	}},
-	{Name: "Controller: its queue is closed by somebody", Script: func(b *Bench) {
+	{Name: "Controller: its queue is closed by somebody", Guarantee: guarantee.NoLeak, Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		b.control(cache.Config{Queue: q}, func() {
 			q.Close()

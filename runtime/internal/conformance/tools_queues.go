@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // describeQueued formats what a queue returns.
@@ -83,7 +85,7 @@ func (b *Bench) sorted(q cache.Queue, n int) {
 
 // deltaFIFOs are scenarios of queues of deltas by key.
 var deltaFIFOs = []ToolScenario{
-	{Name: "DeltaFIFO: all that happened to an object", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: all that happened to an object", Guarantee: guarantee.Ordered, Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		b.check(q.Add(object("a", "1")))
 		b.check(q.Add(object("b", "1")))
@@ -92,7 +94,7 @@ var deltaFIFOs = []ToolScenario{
 		b.check(q.Add(object("a", "4")))
 		b.pop(q, 2)
 	}},
-	{Name: "DeltaFIFO: two deletions", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: two deletions", Guarantee: guarantee.Unique, Script: func(b *Bench) {
 		for _, second := range []any{
 			object("a", "3"), cache.DeletedFinalStateUnknown{Key: "a", Obj: object("a", "1")},
 		} {
@@ -109,14 +111,15 @@ var deltaFIFOs = []ToolScenario{
 			}
 		}
 	}},
-	{Name: "DeltaFIFO: the deletion of what nobody knows", Script: func(b *Bench) {
-		q := b.deltaFIFO(b.known("a"))
-		b.check(q.Delete(object("x", "1")))
-		b.check(q.Delete(object("a", "1")))
-		b.check(q.Add(object("c", "1")))
-		b.pop(q, 2)
-	}},
-	{Name: "DeltaFIFO: the first list", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: the deletion of what nobody knows", Guarantee: guarantee.Complete,
+		Script: func(b *Bench) {
+			q := b.deltaFIFO(b.known("a"))
+			b.check(q.Delete(object("x", "1")))
+			b.check(q.Delete(object("a", "1")))
+			b.check(q.Add(object("c", "1")))
+			b.pop(q, 2)
+		}},
+	{Name: "DeltaFIFO: the first list", Guarantee: guarantee.SyncedMeansDelivered, Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		b.Note("%t", q.HasSynced())
 		b.check(q.Replace(objects("a", "b"), "9"))
@@ -124,35 +127,37 @@ var deltaFIFOs = []ToolScenario{
 		b.check(q.Add(object("c", "1")))
 		b.pop(q, 3)
 	}},
-	{Name: "DeltaFIFO: an empty first list", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: an empty first list", Guarantee: guarantee.SyncedMeansDelivered, Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		b.check(q.Replace(nil, "9"))
 		b.Note("%t %t", q.HasSynced(), cache.IsDone(q.HasSyncedChecker()))
 		b.check(q.Add(object("a", "1")))
 		b.pop(q, 1)
 	}},
-	{Name: "DeltaFIFO: a change before the first list", Script: func(b *Bench) {
-		q := b.deltaFIFO(nil)
-		b.check(q.Add(object("a", "1")))
-		b.Note("%t", q.HasSynced())
-		b.check(q.Replace(objects("a", "b"), "9"))
-		b.pop(q, 2)
-	}},
-	{Name: "DeltaFIFO: a list without what is known and what is queued", Script: func(b *Bench) {
-		q := b.deltaFIFO(b.known("a", "b", "k"))
-		b.check(q.Add(object("q", "5")))
-		b.check(q.Update(object("a", "6")))
-		b.check(q.Delete(object("b", "7")))
-		b.check(q.Replace(objects("x"), "9"))
-		b.sorted(q, 5)
-	}},
-	{Name: "DeltaFIFO: lists of old", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: a change before the first list", Guarantee: guarantee.SyncedMeansDelivered,
+		Script: func(b *Bench) {
+			q := b.deltaFIFO(nil)
+			b.check(q.Add(object("a", "1")))
+			b.Note("%t", q.HasSynced())
+			b.check(q.Replace(objects("a", "b"), "9"))
+			b.pop(q, 2)
+		}},
+	{Name: "DeltaFIFO: a list without what is known and what is queued", Guarantee: guarantee.Complete,
+		Script: func(b *Bench) {
+			q := b.deltaFIFO(b.known("a", "b", "k"))
+			b.check(q.Add(object("q", "5")))
+			b.check(q.Update(object("a", "6")))
+			b.check(q.Delete(object("b", "7")))
+			b.check(q.Replace(objects("x"), "9"))
+			b.sorted(q, 5)
+		}},
+	{Name: "DeltaFIFO: lists of old", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		q := b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed})
 		b.check(q.Replace(objects("a"), "9"))
 		b.check(q.Update(object("a", "2")))
 		b.pop(q, 1)
 	}},
-	{Name: "DeltaFIFO: a resync", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: a resync", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		q := b.deltaFIFO(b.known("a", "b"))
 		b.check(q.Add(object("a", "2")))
 		b.check(q.Resync())
@@ -162,14 +167,14 @@ var deltaFIFOs = []ToolScenario{
 		b.check(q.Resync())
 		b.Note("%t", q.HasSynced())
 	}},
-	{Name: "DeltaFIFO: a resync before the first list", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: a resync before the first list", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		q := b.deltaFIFO(b.known("a"))
 		b.check(q.Resync())
 		b.Note("%t", q.HasSynced())
 		b.check(q.Replace(objects("a", "b"), "9"))
 		b.pop(q, 2)
 	}},
-	{Name: "DeltaFIFO: objects without a key", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: objects without a key", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		b.Note("%s", kind(q.Add(object("bad", "1"))))
 		b.Note("%s", kind(q.Update(object("bad", "1"))))
@@ -177,13 +182,13 @@ var deltaFIFOs = []ToolScenario{
 		b.Note("%s", kind(q.Replace(objects("bad"), "9")))
 		b.Note("%t", q.HasSynced())
 	}},
-	{Name: "DeltaFIFO: a list that is refused", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: a list that is refused", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		b.Note("%s", kind(q.Replace(objects("a", "bad", "c"), "9")))
 		q.Close()
 		b.pop(q, 1)
 	}, Differs: "client-go queues what came before the object that is refused"},
-	{Name: "DeltaFIFO: a transform", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: a transform", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		q := b.Tools.DeltaFIFO(cache.DeltaFIFOOptions{KeyFunction: keyOfNamed, KnownObjects: b.known("k"),
 			Transformer: func(obj any) (any, error) {
 				b.Note("transform %s", describe(obj))
@@ -200,7 +205,7 @@ var deltaFIFOs = []ToolScenario{
 		b.check(q.Resync())
 		b.pop(q, 1)
 	}},
-	{Name: "DeltaFIFO: closed", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: closed", Guarantee: guarantee.NoneLost, Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		b.check(q.Add(object("a", "1")))
 		b.Note("%t", q.(interface{ IsClosed() bool }).IsClosed())
@@ -209,14 +214,14 @@ var deltaFIFOs = []ToolScenario{
 		b.check(q.Add(object("b", "1")))
 		b.pop(q, 3)
 	}},
-	{Name: "DeltaFIFO: processing fails", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: processing fails", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		b.check(q.Replace(objects("a", "b"), "9"))
 		taken, err := q.Pop(func(any, bool) error { return errBroken })
 		b.Note("%s %s; synced %t", describeQueued(taken), kind(err), q.HasSynced())
 		b.pop(q, 1)
 	}},
-	{Name: "DeltaFIFO: waiting for something", Script: func(b *Bench) {
+	{Name: "DeltaFIFO: waiting for something", Guarantee: guarantee.NoneLost, Script: func(b *Bench) {
 		q := b.deltaFIFO(nil)
 		go b.pop(q, 2)
 		b.check(q.Add(object("a", "1")))

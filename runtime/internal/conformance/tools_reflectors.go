@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -97,7 +98,7 @@ func (b *Bench) step(what string) {
 
 // reflectors are scenarios of controllers' reflectors that fill users' queues.
 var reflectors = []ToolScenario{
-	{Name: "Controller: its queue refuses changes", Script: func(b *Bench) {
+	{Name: "Controller: its queue refuses changes", Guarantee: guarantee.Converging, Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		queue := b.notebook(func(verb, name string) bool { return verb == "add" || verb == "delete" })
 		b.Server.Create(configMap("a"))
@@ -107,26 +108,27 @@ var reflectors = []ToolScenario{
 			b.Server.Delete(Namespace, "a")
 		})
 	}},
-	{Name: "Controller: its queue refuses the list", Script: func(b *Bench) {
+	{Name: "Controller: its queue refuses the list", Guarantee: guarantee.Converging, Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		refused := 0
 		queue := b.notebook(func(verb, _ string) bool { refused++; return verb == "replace" && refused < 3 })
 		b.Server.Create(configMap("a"))
 		b.fill(queue, ofConfigMaps, func() { bubble.Pass(3 * LongEnough) })
 	}},
-	{Name: "Controller: its queue refuses a watch-list", Script: func(b *Bench) {
-		refused := 0
-		queue := b.notebook(func(verb, _ string) bool { refused++; return verb == "replace" && refused < 2 })
-		b.Server.Create(configMap("a"))
-		b.fill(queue, ofConfigMaps, func() { bubble.Pass(LongEnough) })
-	}},
-	{Name: "Controller: its queue refuses a resync", Script: func(b *Bench) {
+	{Name: "Controller: its queue refuses a watch-list", Guarantee: guarantee.Converging,
+		Script: func(b *Bench) {
+			refused := 0
+			queue := b.notebook(func(verb, _ string) bool { refused++; return verb == "replace" && refused < 2 })
+			b.Server.Create(configMap("a"))
+			b.fill(queue, ofConfigMaps, func() { bubble.Pass(LongEnough) })
+		}},
+	{Name: "Controller: its queue refuses a resync", Guarantee: guarantee.Converging, Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		queue := b.notebook(func(verb, _ string) bool { return verb == "resync" })
 		b.fill(queue, cache.Config{ObjectType: &corev1.ConfigMap{}, FullResyncPeriod: time.Minute},
 			func() { bubble.Pass(62 * time.Second) })
 	}},
-	{Name: "Controller: its queue takes bookmarks", Script: func(b *Bench) {
+	{Name: "Controller: its queue takes bookmarks", Guarantee: guarantee.Resumable, Script: func(b *Bench) {
 		b.fill(bookmarkbook{b.notebook(nil)}, ofConfigMaps, func() {
 			b.Server.Skip(3)
 			b.Server.Bookmark()
@@ -134,7 +136,7 @@ var reflectors = []ToolScenario{
 			b.Server.Create(configMap("a"))
 		})
 	}},
-	{Name: "Controller: its queue refuses bookmarks", Script: func(b *Bench) {
+	{Name: "Controller: its queue refuses bookmarks", Guarantee: guarantee.Converging, Script: func(b *Bench) {
 		queue := bookmarkbook{b.notebook(func(verb, _ string) bool { return verb == "bookmark" })}
 		b.fill(queue, ofConfigMaps, func() {
 			b.Server.Skip(3)
@@ -144,24 +146,26 @@ var reflectors = []ToolScenario{
 			b.Server.CloseWatches()
 		})
 	}},
-	{Name: "Controller: its queue wants to know versions", Script: func(b *Bench) {
-		b.fill(versionbook{b.notebook(nil)}, ofConfigMaps, func() {
-			b.Server.Create(configMap("a"))
-			b.Server.Skip(3)
-			b.Server.Bookmark()
-			b.step("bookmark")
-			b.Server.Delete(Namespace, "a")
-		})
-	}},
-	{Name: "Controller: its queue isn't to be resynced each time", Script: func(b *Bench) {
-		asked := 0
-		b.fill(b.notebook(nil), cache.Config{
-			ObjectType: &corev1.ConfigMap{}, FullResyncPeriod: time.Minute,
-			ShouldResync: func() bool { asked++; return asked%2 == 0 },
-		}, func() { bubble.Pass(4*time.Minute + time.Second) })
-		b.Note("asked %d times", asked)
-	}},
-	{Name: "Controller: pages of one", Script: func(b *Bench) {
+	{Name: "Controller: its queue wants to know versions", Guarantee: guarantee.NoTimeTravel,
+		Script: func(b *Bench) {
+			b.fill(versionbook{b.notebook(nil)}, ofConfigMaps, func() {
+				b.Server.Create(configMap("a"))
+				b.Server.Skip(3)
+				b.Server.Bookmark()
+				b.step("bookmark")
+				b.Server.Delete(Namespace, "a")
+			})
+		}},
+	{Name: "Controller: its queue isn't to be resynced each time", Guarantee: guarantee.Complete,
+		Script: func(b *Bench) {
+			asked := 0
+			b.fill(b.notebook(nil), cache.Config{
+				ObjectType: &corev1.ConfigMap{}, FullResyncPeriod: time.Minute,
+				ShouldResync: func() bool { asked++; return asked%2 == 0 },
+			}, func() { bubble.Pass(4*time.Minute + time.Second) })
+			b.Note("asked %d times", asked)
+		}},
+	{Name: "Controller: pages of one", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		b.Server.NoWatchListClient()
 		b.Server.Create(configMap("a"))
 		b.Server.Create(configMap("b"))
@@ -170,7 +174,7 @@ var reflectors = []ToolScenario{
 			bubble.Pass(LongEnough)
 		})
 	}},
-	{Name: "Controller: objects of any type", Script: func(b *Bench) {
+	{Name: "Controller: objects of any type", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		b.fill(b.notebook(nil), cache.Config{}, func() {
 			b.Server.Inject(watch.Event{Type: watch.Added,
 				Object: &corev1.Secret{ObjectMeta: object("s", "300").ObjectMeta}})

@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // contents records the contents of a store.
@@ -34,7 +36,7 @@ func (b *Bench) index(s cache.ThreadSafeStore, name string) {
 
 // indexers are scenarios of stores and their indexes.
 var indexers = []ToolScenario{
-	{Name: "Indexer: objects come, change and go", Script: func(b *Bench) {
+	{Name: "Indexer: objects come, change and go", Guarantee: guarantee.IndexEqualsScan, Script: func(b *Bench) {
 		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
 		b.check(s.Add(object("ab", "1")))
 		b.check(s.Update(object("bc", "2")))
@@ -52,7 +54,7 @@ var indexers = []ToolScenario{
 		s.Bookmark("9")
 		b.contents(s)
 	}},
-	{Name: "Indexer: several changes at once", Script: func(b *Bench) {
+	{Name: "Indexer: several changes at once", Guarantee: guarantee.IndexEqualsScan, Script: func(b *Bench) {
 		s := b.Tools.Indexer(keyOfNamed, nil).(cache.TransactionStore)
 		err := s.Transaction(
 			cache.Transaction{Type: cache.TransactionTypeAdd, Object: object("a", "1")},
@@ -63,7 +65,7 @@ var indexers = []ToolScenario{
 		b.Note("%v of %d, %d errors", err.SuccessfulIndices, err.TotalTransactions, len(err.Errors))
 		b.contents(s.(cache.Store))
 	}},
-	{Name: "Indexer: an index name that is taken", Script: func(b *Bench) {
+	{Name: "Indexer: an index name that is taken", Guarantee: guarantee.IndexEqualsScan, Script: func(b *Bench) {
 		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
 		b.check(s.Add(object("ab", "1")))
 		b.Note("%v", s.AddIndexers(cache.Indexers{"letter": byLetter, "other": byLetter}))
@@ -71,19 +73,20 @@ var indexers = []ToolScenario{
 		_, err := s.ByIndex("other", "a")
 		b.Note("%v", err)
 	}},
-	{Name: "Indexer: an index function that fails at what is there", Script: func(b *Bench) {
-		s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
-		b.check(s.Add(object("ab", "1")))
-		func() {
-			defer func() { b.Note("%v", recover() != nil) }()
-			_ = s.AddIndexers(cache.Indexers{"bad": func(any) ([]string, error) { return nil, errBroken }})
-		}()
-		_, err := s.ByIndex("bad", "a")
-		b.Note("%d indexes, %v", len(s.GetIndexers()), err)
-		found, err := s.ByIndex("letter", "a")
-		b.Note("%d, %v", len(found), err)
-	}, Differs: "client-go panics, too, and has the index, empty, from then on"},
-	{Name: "ThreadSafeStore: keys of the user's", Script: func(b *Bench) {
+	{Name: "Indexer: an index function that fails at what is there", Guarantee: guarantee.IndexEqualsScan,
+		Script: func(b *Bench) {
+			s := b.Tools.Indexer(keyOfNamed, cache.Indexers{"letter": byLetter})
+			b.check(s.Add(object("ab", "1")))
+			func() {
+				defer func() { b.Note("%v", recover() != nil) }()
+				_ = s.AddIndexers(cache.Indexers{"bad": func(any) ([]string, error) { return nil, errBroken }})
+			}()
+			_, err := s.ByIndex("bad", "a")
+			b.Note("%d indexes, %v", len(s.GetIndexers()), err)
+			found, err := s.ByIndex("letter", "a")
+			b.Note("%d, %v", len(found), err)
+		}, Differs: "client-go panics, too, and has the index, empty, from then on"},
+	{Name: "ThreadSafeStore: keys of the user's", Guarantee: guarantee.IndexEqualsScan, Script: func(b *Bench) {
 		s := b.Tools.ThreadSafeStore(cache.Indexers{"letter": byLetter})
 		s.Add("k1", object("ab", "1"))
 		s.Add("k2", object("bc", "2"))
@@ -99,7 +102,7 @@ var indexers = []ToolScenario{
 		b.Note("%s %t %q", describe(obj), exists, s.LastStoreSyncResourceVersion())
 		b.index(s, "letter")
 	}},
-	{Name: "ThreadSafeStore: nothing under a key", Script: func(b *Bench) {
+	{Name: "ThreadSafeStore: nothing under a key", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		s := b.Tools.ThreadSafeStore(cache.Indexers{"letter": byLetter})
 		s.Add("k", nil)
 		obj, exists := s.Get("k")
@@ -110,7 +113,7 @@ var indexers = []ToolScenario{
 		b.index(s, "letter")
 		b.Note("%v %q", s.ListKeys(), s.LastStoreSyncResourceVersion())
 	}},
-	{Name: "UndeltaStore: everything after each change", Script: func(b *Bench) {
+	{Name: "UndeltaStore: everything after each change", Guarantee: guarantee.Complete, Script: func(b *Bench) {
 		s := b.Tools.UndeltaStore(func(all []any) {
 			var list []string
 			for _, obj := range all {
@@ -125,40 +128,42 @@ var indexers = []ToolScenario{
 		b.check(s.Replace(objects("x", "y"), "3"))
 		b.Note("%s", kind(s.Add(object("bad", "1"))))
 	}},
-	{Name: "lister: what there is and what there isn't", Script: func(b *Bench) {
-		i := b.Tools.Indexer(cache.MetaNamespaceKeyFunc,
-			cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
-		for _, name := range []string{"a", "b"} {
-			cm := object(name, "1")
-			cm.Labels = map[string]string{"name": name}
-			b.check(i.Add(cm))
-		}
-		l := b.Tools.GenericLister(i)
-		for _, namespace := range []string{Namespace, "other"} {
-			found, err := l.ByNamespace(namespace).List(labels.SelectorFromSet(labels.Set{"name": "a"}))
+	{Name: "lister: what there is and what there isn't", Guarantee: guarantee.IndexEqualsScan,
+		Script: func(b *Bench) {
+			i := b.Tools.Indexer(cache.MetaNamespaceKeyFunc,
+				cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+			for _, name := range []string{"a", "b"} {
+				cm := object(name, "1")
+				cm.Labels = map[string]string{"name": name}
+				b.check(i.Add(cm))
+			}
+			l := b.Tools.GenericLister(i)
+			for _, namespace := range []string{Namespace, "other"} {
+				found, err := l.ByNamespace(namespace).List(labels.SelectorFromSet(labels.Set{"name": "a"}))
+				b.Note("%d %v", len(found), err)
+				_, err = l.ByNamespace(namespace).Get("a")
+				b.Note("%t %v", apierrors.IsNotFound(err), err)
+			}
+			found, err := l.List(labels.Everything())
 			b.Note("%d %v", len(found), err)
-			_, err = l.ByNamespace(namespace).Get("a")
-			b.Note("%t %v", apierrors.IsNotFound(err), err)
-		}
-		found, err := l.List(labels.Everything())
-		b.Note("%d %v", len(found), err)
-		_, err = l.Get("a")
-		b.Note("%v", err)
-	}},
+			_, err = l.Get("a")
+			b.Note("%v", err)
+		}},
 }
 
 // waits are scenarios of the functions that wait for caches.
 var waits = []ToolScenario{
-	{Name: "WaitForCacheSync: asked ten times a second", Script: func(b *Bench) {
-		start := time.Now()
-		after := func(d time.Duration) cache.InformerSynced {
-			return func() bool { return time.Since(start) >= d }
-		}
-		b.Note("%t after %v", b.Tools.WaitForCacheSync(nil, after(0)), time.Since(start))
-		b.Note("%t", b.Tools.WaitForCacheSync(nil, after(250*time.Millisecond), after(0)))
-		b.Note("after %v", time.Since(start))
-	}},
-	{Name: "WaitForCacheSync: stopped", Script: func(b *Bench) {
+	{Name: "WaitForCacheSync: asked ten times a second", Guarantee: guarantee.SyncedMeansDelivered,
+		Script: func(b *Bench) {
+			start := time.Now()
+			after := func(d time.Duration) cache.InformerSynced {
+				return func() bool { return time.Since(start) >= d }
+			}
+			b.Note("%t after %v", b.Tools.WaitForCacheSync(nil, after(0)), time.Since(start))
+			b.Note("%t", b.Tools.WaitForCacheSync(nil, after(250*time.Millisecond), after(0)))
+			b.Note("after %v", time.Since(start))
+		}},
+	{Name: "WaitForCacheSync: stopped", Guarantee: guarantee.NoLeak, Script: func(b *Bench) {
 		start := time.Now()
 		stop := make(chan struct{})
 		time.AfterFunc(time.Second, func() { close(stop) })
@@ -166,14 +171,15 @@ var waits = []ToolScenario{
 		b.Note("after %v", time.Since(start))
 		b.Note("%t", b.Tools.WaitForCacheSync(stop))
 	}},
-	{Name: "WaitForCacheSync: what is asked panics", Panics: true, Script: func(b *Bench) {
-		asked := 0
-		b.Note("%t", b.Tools.WaitForCacheSync(nil, func() bool {
-			if asked++; asked < 3 {
-				panic("not yet")
-			}
-			return true
-		}))
-		b.Note("asked %d times", asked)
-	}},
+	{Name: "WaitForCacheSync: what is asked panics", Guarantee: guarantee.SyncedMeansDelivered,
+		Panics: true, Script: func(b *Bench) {
+			asked := 0
+			b.Note("%t", b.Tools.WaitForCacheSync(nil, func() bool {
+				if asked++; asked < 3 {
+					panic("not yet")
+				}
+				return true
+			}))
+			b.Note("asked %d times", asked)
+		}},
 }
