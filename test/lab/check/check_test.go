@@ -16,6 +16,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/test/lab/check"
 	"github.com/kubewright/kubewright/test/lab/fault"
@@ -173,22 +174,23 @@ func play(t *testing.T, i check.Implementation, s check.Script) check.Result {
 	start := time.Now()
 	result := check.Play(t, i, s)
 	unexpected.Range(func(reason, _ any) bool {
-		t.Errorf("an unexpected panic: %v", reason)
+		t.Errorf("%s: an unexpected panic: %v", guarantee.NoRace, reason)
 		return true
 	})
-	t.Logf("%d informers, %d events, %d faults in %v", result.Informers, result.Calls, len(result.Faults),
-		time.Since(start).Round(time.Millisecond))
+	played := fmt.Sprintf("%d informers, %d events, %d faults in %v", result.Informers, result.Calls,
+		len(result.Faults), time.Since(start).Round(time.Millisecond))
 	if *trace {
-		t.Log("\n" + result.Text())
+		defer func() { t.Log("\n" + result.Text()) }()
 	}
 	switch {
 	case result.Violation == nil:
+		t.Log(played)
 		return result
 	case i.Name == check.ClientGo.Name && *only == "":
-		t.Log(result.Violation)
+		t.Logf("%v\n%s", result.Violation, played)
 		return result
 	}
-	t.Error(result.Violation)
+	t.Errorf("%v\n%s", result.Violation, played)
 	// The testing package starts no more tests then, but parallel ones that have begun go on.
 	over.Store(flag.Lookup("test.failfast").Value.String() == "true")
 	if *shrinks {

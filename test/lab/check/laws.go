@@ -38,13 +38,13 @@ func (s *subject) check() {
 // checkVersion checks that the version doesn't go back, and that an informer that has synced stays so.
 func (s *subject) checkVersion() {
 	if v := number(s.informer.LastSyncResourceVersion()); v < s.version {
-		s.world.law("no version goes back", "%v was at %d and is at %d", s, s.version, v)
+		s.world.law(grows, "%v was at %d and is at %d", s, s.version, v)
 	} else {
 		s.version = v
 	}
 	synced := s.informer.HasSynced()
 	if s.synced && !synced {
-		s.world.law("no version goes back", "%v had synced, and hasn't any more", s)
+		s.world.law(staysSynced, "%v had synced, and hasn't any more", s)
 	}
 	s.synced = synced
 }
@@ -52,18 +52,18 @@ func (s *subject) checkVersion() {
 // complain reports a problem that a handler's recorder found.
 func (s *subject) complain(b *observer) {
 	if problems := b.Problems(); len(problems) > 0 {
-		s.world.law("what handlers are told replays to the store", "%v: %s", b, problems[0])
+		s.world.law(replays, "%v: %s", b, problems[0])
 	}
 }
 
 // checkHandler checks that a handler has received what is in the store.
 func (s *subject) checkHandler(b *observer, objects map[cache.ObjectName]cluster.Object) {
 	if told, stored := b.Versions(), versionsOf(objects); !maps.Equal(told, stored) {
-		s.world.law("what handlers are told replays to the store",
+		s.world.law(replays,
 			"%v (%v, %+v) knows %v, the store has %v", b, b.options.manner, b.options, told, stored)
 	}
 	if r := b.registration; r.HasSynced() != s.informer.HasSynced() && s.set == nil {
-		s.world.law("what has been told has synced", "%v has synced: %t, its informer: %t", b, r.HasSynced(),
+		s.world.law(toldSynced, "%v has synced: %t, its informer: %t", b, r.HasSynced(),
 			s.informer.HasSynced())
 	}
 }
@@ -78,7 +78,7 @@ func (s *subject) checkTwins() {
 	typed, untyped := byObject(s.twins[0].Events()), byObject(s.twins[1].Events())
 	for _, name := range slices.Concat(slices.Collect(maps.Keys(typed)), slices.Collect(maps.Keys(untyped))) {
 		if diff := record.Diff(typed[name], untyped[name]); diff != "" {
-			s.world.law("typed and untyped handlers agree", "%v, of %s, the typed one beside the untyped: %s", s,
+			s.world.law(agree, "%v, of %s, the typed one beside the untyped: %s", s,
 				name, diff)
 			return
 		}
@@ -103,7 +103,7 @@ func (s *subject) checkReads(objects map[cache.ObjectName]cluster.Object) {
 			}
 		}
 		if err != nil || names(got) != names(want) {
-			s.world.fail("indexes find what a scan finds", "%v, by %s: [%s] (%v), by a scan: [%s]", s, how,
+			s.world.fail(finds, "%v, by %s: [%s] (%v), by a scan: [%s]", s, how,
 				names(got), err, names(want))
 		}
 	}
@@ -122,11 +122,11 @@ func (s *subject) checkReads(objects map[cache.ObjectName]cluster.Object) {
 	}
 	for name := range objects {
 		if _, exists, err := indexer.GetByKey(name.String()); err != nil || !exists {
-			s.world.fail("indexes find what a scan finds", "%v, by the key %s: nothing (%v)", s, name, err)
+			s.world.fail(finds, "%v, by the key %s: nothing (%v)", s, name, err)
 		}
 	}
 	if n := len(indexer.ListKeys()); n != len(objects) {
-		s.world.fail("indexes find what a scan finds", "%v: %d keys, %d objects", s, n, len(objects))
+		s.world.fail(finds, "%v: %d keys, %d objects", s, n, len(objects))
 	}
 	if s.list != nil {
 		for _, text := range []string{"", "color=red", "color in (green,blue)", "shape", "color!=red,!shape"} {

@@ -24,7 +24,7 @@ type meter struct {
 
 func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
 	if n := m.inThisSecond(); n > mostRequests {
-		m.subject.world.fail("requests are bounded", "%v sends %d requests in a second", m.subject, n)
+		m.subject.world.fail(bounded, "%v sends %d requests in a second", m.subject, n)
 		bubble.Pass(time.Second) // An informer that takes no time would stop the clock.
 	}
 	return m.next.RoundTrip(r)

@@ -92,11 +92,11 @@ const Panics = "a handler panics, as it is meant to"
 func (b *observer) call(record func()) {
 	w := b.subject.world
 	if b.inside.Add(1) != 1 {
-		w.fail("a handler is called once at a time", "%v is called while it is called", b)
+		w.fail(oneCall, "%v is called while it is called", b)
 	}
 	defer b.inside.Add(-1)
 	if b.gone.Load() {
-		w.fail("nobody is called after the end", "%v is called after its end", b)
+		w.fail(ended, "%v is called after its end", b)
 	}
 	b.subject.look("in a call")
 	b.mu.Lock()
@@ -121,7 +121,7 @@ func (b *observer) grows(obj metav1.Object, same bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if was := b.last[name]; v < was || v == was && !same {
-		b.subject.world.law("no version goes back", "%v was told of %s at %d, after %d", b, name, v, was)
+		b.subject.world.law(objectsGrow, "%v was told of %s at %d, after %d", b, name, v, was)
 	}
 	b.last[name] = max(b.last[name], v)
 }

@@ -270,7 +270,7 @@ func (w *world) namespace(r *rand.Rand) {
 		case add:
 			w.say("add %s to %v", name, s)
 			if err := s.set.Add(name); err != nil {
-				w.fail("a namespace is added", "%v: %v", s, err)
+				w.fail(works, "%v adds a namespace: %v", s, err)
 			}
 		default:
 			w.say("remove %s from %v", name, s)

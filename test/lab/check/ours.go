@@ -165,7 +165,7 @@ func (t of[T, L]) ofFactory(
 		start: func(ctx context.Context) { f.StartWithContext(context.WithoutCancel(ctx)) },
 		stop: func() {
 			if err := factory.Release(f, i); err != nil {
-				w.fail("an informer is released", "release: %v", err)
+				w.fail(works, "release: %v", err)
 			}
 			f.Shutdown()
 		},
@@ -185,7 +185,7 @@ func (t of[T, L]) ofSet(
 	set := sets.New(func(namespace string) inNamespace {
 		f, err := t.factoryFor(w, o)
 		if err != nil {
-			w.fail("a factory is made", "%v", err)
+			w.fail(works, "a factory is made: %v", err)
 		}
 		return inNamespace{f, namespace}
 	})

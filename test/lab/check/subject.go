@@ -52,7 +52,7 @@ func (w *world) watch(o options, seed uint64) {
 		err = b.informer.SetTransform(transform)
 	}
 	if err != nil {
-		w.fail("an informer is made", "%v: %v", s, err)
+		w.fail(works, "%v is made: %v", s, err)
 		return
 	}
 	s.built = b
@@ -79,7 +79,7 @@ func (s *subject) register(o handlerOptions, seed uint64) *observer {
 	b := newObserver(s, s.handlers, o, seed)
 	registration, err := s.handle(b)
 	if err != nil {
-		s.world.fail("a handler is added", "%v: %v", b, err)
+		s.world.fail(works, "%v is added: %v", b, err)
 		return nil
 	}
 	b.registration = registration
@@ -93,7 +93,7 @@ func (s *subject) remove(i int) {
 	s.observers = append(s.observers[:i:i], s.observers[i+1:]...)
 	b.release()
 	if err := s.informer.RemoveEventHandler(b.registration); err != nil {
-		s.world.fail("a handler is removed", "%v: %v", b, err)
+		s.world.fail(works, "%v is removed: %v", b, err)
 	}
 	if r, ok := b.registration.(interface{ ShutdownChan() <-chan struct{} }); ok {
 		if !arrives(r.ShutdownChan()) {
@@ -131,7 +131,7 @@ func (s *subject) end() {
 		s.complain(b)
 	}
 	if !s.informer.IsStopped() && s.set == nil {
-		s.world.fail("a stopped informer says so", "%v has stopped, and says that it hasn't", s)
+		s.world.fail(saysStopped, "%v has stopped, and says that it hasn't", s)
 	}
 	s.look("after its end")
 }
@@ -189,16 +189,15 @@ func (s *subject) look(when string) {
 
 // compare checks the contents of a store at a version.
 func (s *subject) compare(when, version string, got map[cache.ObjectName]cluster.Object) {
-	const law = "the store at a version is what the server had"
 	if version == "" {
 		if len(got) > 0 {
-			s.world.law(law, "%v %s: without a version it has %s", s, when, show(got))
+			s.world.law(shows, "%v %s: without a version it has %s", s, when, show(got))
 		}
 		return
 	}
 	state, known := s.kind.At(version)
 	if !known {
-		s.world.law(law, "%v %s: it is at %s, which the server never was", s, when, version)
+		s.world.law(shows, "%v %s: it is at %s, which the server never was", s, when, version)
 		return
 	}
 	want := s.wanted(state)
@@ -207,7 +206,7 @@ func (s *subject) compare(when, version string, got map[cache.ObjectName]cluster
 		same = same && got[name] != nil && got[name].GetResourceVersion() == obj.GetResourceVersion()
 	}
 	if !same {
-		s.world.law(law, "%v %s: at %s it has [%s], the server had [%s]", s, when, version, show(got),
+		s.world.law(shows, "%v %s: at %s it has [%s], the server had [%s]", s, when, version, show(got),
 			show(want))
 	}
 }

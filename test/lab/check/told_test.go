@@ -64,12 +64,12 @@ func told(t *testing.T, i Implementation, f fault.Fault, kind fault.Kind, protob
 		err := status(s).LastError
 		if f.Unseen {
 			if err != nil {
-				t.Errorf("who can know of it? %v", err)
+				t.Errorf("%s: who can know of it? %v", f.Guarantee, err)
 			}
 			return
 		}
 		if err == nil || f.Class == fault.Wrong && !strings.Contains(err.Error(), "the server sent") {
-			t.Errorf("the status tells of %v", err)
+			t.Errorf("%s: the status tells of %v", f.Guarantee, err)
 		}
 	})
 }

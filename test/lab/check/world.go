@@ -20,21 +20,6 @@ import (
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
-// Violation is a law that was broken.
-type Violation struct {
-	// Law is the law, What the informer and the details.
-	Law, What string
-}
-
-// The laws that tests refer to.
-const (
-	Converges = "everything converges"
-	Hangs     = "nothing hangs"
-	Left      = "nothing is left"
-)
-
-func (v Violation) String() string { return v.Law + ": " + v.What }
-
 // Result is the result of a script.
 type Result struct {
 	// Violation is the first one, nil if all laws hold.
@@ -100,7 +85,7 @@ func (w *world) result() Result {
 }
 
 // fail records a broken law, if it is the first. It is safe for concurrent use.
-func (w *world) fail(law, format string, args ...any) {
+func (w *world) fail(law Law, format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.violation == nil {
@@ -110,7 +95,7 @@ func (w *world) fail(law, format string, args ...any) {
 }
 
 // law is fail for the laws that don't hold after faults of class Wrong.
-func (w *world) law(law, format string, args ...any) {
+func (w *world) law(law Law, format string, args ...any) {
 	if !w.wrong {
 		w.fail(law, format, args...)
 	}
@@ -163,7 +148,7 @@ func (w *world) play(ops []Op) {
 func (w *world) do(op Op) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			w.fail("nobody panics", "%s panics: %v\n%s", op.Do, reason, debug.Stack())
+			w.fail(survives, "%s panics: %v\n%s", op.Do, reason, debug.Stack())
 		}
 	}()
 	doing(op.Do)(w, rand.New(rand.NewPCG(op.N, 2)))
@@ -238,7 +223,7 @@ func (w *world) quiet() {
 	for i, s := range w.subjects {
 		s.checkTold()
 		if n := w.lists()[i] - listed[i]; n > 0 {
-			w.law("a watch goes on where it was", "%v has listed %d times without need%s", s, n, s.status())
+			w.law(goesOn, "%v has listed %d times without need%s", s, n, s.status())
 		}
 	}
 	w.proxy.Plan(w.plan)

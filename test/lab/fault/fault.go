@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
@@ -31,7 +32,9 @@ type Fault struct {
 	Name string
 	// About is a phrase: what happens on the wire.
 	About string
-	Class Class
+	// Guarantee is the one that the fault tries most.
+	Guarantee guarantee.Guarantee
+	Class     Class
 	// On is the set of kinds of requests that the fault can happen to.
 	On Kind
 	// Connection marks a fault of a connection, which happens as in About only behind [Proxy.Listen].

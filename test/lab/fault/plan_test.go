@@ -38,7 +38,8 @@ func TestTableIsWhole(t *testing.T) {
 			t.Errorf("%s is there twice", f.Name)
 		}
 		names[f.Name] = true
-		if f.About == "" || f.On == 0 || f.On&fault.Other != 0 || f.After[0] > f.After[1] || f.For[0] > f.For[1] {
+		if f.About == "" || f.Guarantee == "" || f.On == 0 || f.On&fault.Other != 0 || f.After[0] > f.After[1] ||
+			f.For[0] > f.For[1] {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -5,46 +5,51 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // serverFaults are the faults that servers may have within their contract.
 func serverFaults() []Fault {
 	return []Fault{
 		{Name: "410-list", On: List, do: refusing(http.StatusGone, metav1.StatusReasonExpired),
-			About: "410: the version of the list has expired"},
+			Guarantee: guarantee.Converging, About: "410: the version of the list has expired"},
 		{Name: "410-watch", On: Watches, do: refusing(http.StatusGone, metav1.StatusReasonGone),
-			About: "410: the version of the watch has expired"},
+			Guarantee: guarantee.Converging, About: "410: the version of the watch has expired"},
 		{Name: "410-event", On: Watches, For: soon, do: ends(errExpired),
-			About: "the watch ends with an event of type ERROR: 410"},
+			Guarantee: guarantee.Converging, About: "the watch ends with an event of type ERROR: 410"},
 		{Name: "expired-token", On: Page, do: refusing(http.StatusGone, metav1.StatusReasonExpired),
-			About: "410: the list has expired between two pages"},
+			Guarantee: guarantee.Converging, About: "410: the list has expired between two pages"},
 		{Name: "too-large-version", On: List | WatchList, do: tooLargeVersion,
-			About: "504: the server, one of several, hasn't reached the version yet"},
+			Guarantee: guarantee.Converging,
+			About:     "504: the server, one of several, hasn't reached the version yet"},
 		{Name: "429", On: Reads, do: refusing(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests),
-			About: "429 without Retry-After"},
+			Guarantee: guarantee.BoundedLoad, About: "429 without Retry-After"},
 		{Name: "429-retry-after", On: Reads, For: seconds, do: retryAfter,
-			About: "429 with Retry-After"},
+			Guarantee: guarantee.BoundedLoad, About: "429 with Retry-After"},
 		{Name: "500", On: Reads, do: refusing(http.StatusInternalServerError, metav1.StatusReasonInternalError),
-			About: "500"},
+			Guarantee: guarantee.Converging, About: "500"},
 		{Name: "500-event", On: Watches, For: soon, do: ends(errInternal),
-			About: "the watch ends with an event of type ERROR: 500"},
+			Guarantee: guarantee.Converging, About: "the watch ends with an event of type ERROR: 500"},
 		{Name: "502-html", On: Reads, do: html(http.StatusBadGateway),
-			About: "502 and a page of HTML, as load balancers send it"},
+			Guarantee: guarantee.Converging, About: "502 and a page of HTML, as load balancers send it"},
 		{Name: "503", On: Reads, do: refusing(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable),
-			About: "503"},
+			Guarantee: guarantee.BoundedLoad, About: "503"},
 		{Name: "504", On: Reads, do: refusing(http.StatusGatewayTimeout, metav1.StatusReasonTimeout),
-			About: "504"},
+			Guarantee: guarantee.Converging, About: "504"},
 		{Name: "401-while", On: Reads, For: aWhile,
-			do:    refusingWhile((*exchange).sameClient, http.StatusUnauthorized, metav1.StatusReasonUnauthorized),
-			About: "401 for every request of the client until it is lifted"},
+			do:        refusingWhile((*exchange).sameClient, http.StatusUnauthorized, metav1.StatusReasonUnauthorized),
+			Guarantee: guarantee.Converging, About: "401 for every request of the client until it is lifted"},
 		{Name: "403-while", On: Reads, For: aWhile,
-			do:    refusingWhile((*exchange).sameResource, http.StatusForbidden, metav1.StatusReasonForbidden),
-			About: "403 for every request of the client for the resource, for a while"},
+			do:        refusingWhile((*exchange).sameResource, http.StatusForbidden, metav1.StatusReasonForbidden),
+			Guarantee: guarantee.Converging,
+			About:     "403 for every request of the client for the resource, for a while"},
 		{Name: "404-while", On: Reads, For: aWhile,
-			do:    refusingWhile((*exchange).sameResource, http.StatusNotFound, metav1.StatusReasonNotFound),
-			About: "404 for every request of the client for the resource, for a while"},
+			do:        refusingWhile((*exchange).sameResource, http.StatusNotFound, metav1.StatusReasonNotFound),
+			Guarantee: guarantee.Converging,
+			About:     "404 for every request of the client for the resource, for a while"},
 		{Name: "missing-bookmarks", On: Watches, do: edits(missingBookmarks),
-			About: "no bookmark comes but the one that ends the initial events"},
+			Guarantee: guarantee.Resumable, About: "no bookmark comes but the one that ends the initial events"},
 	}
 }
 

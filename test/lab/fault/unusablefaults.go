@@ -10,34 +10,38 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // unusableFaults break the contract in a way that no client can mistake for an answer.
 func unusableFaults() []Fault {
 	return []Fault{
 		{Name: "wrong-content-type", Class: Unusable, On: Reads, do: html(http.StatusOK),
-			About: "200 and a page of HTML"},
+			Guarantee: guarantee.Told, About: "200 and a page of HTML"},
 		{Name: "empty-body", Class: Unusable, On: Lists, do: rewrites(
 			func(*exchange, *http.Response, []byte) []byte { return nil }),
-			About: "200 and no body"},
+			Guarantee: guarantee.Told, About: "200 and no body"},
 		{Name: "status-200", Class: Unusable, On: Lists, do: statusWithSuccess,
-			About: "200 and a Status that tells of a failure"},
+			Guarantee: guarantee.Told, About: "200 and a Status that tells of a failure"},
 		{Name: "truncated-list", Class: Unusable, On: Lists, After: someBytes, do: rewrites(truncatedList),
-			About: "a list that is complete for HTTP and ends in the middle"},
+			Guarantee: guarantee.Told, About: "a list that is complete for HTTP and ends in the middle"},
 		{Name: "corrupt-list", Class: Unusable, On: Lists, After: someBytes, do: rewrites(corruptList),
-			About: "a list that can't be decoded"},
+			Guarantee: guarantee.Told, About: "a list that can't be decoded"},
 		{Name: "corrupt-event", Class: Unusable, On: Watches, After: fewEvents, do: editsOne(corruptEvent),
-			About: "an event whose object can't be decoded, or is missing"},
+			Guarantee: guarantee.Told, About: "an event whose object can't be decoded, or is missing"},
 		// A client that trusts the length waits for the rest, as client-go does.
 		{Name: "corrupt-framing", Class: Unusable, On: Watches, After: fewEvents, Silence: true,
 			InitialEvents: true, do: editsOne(corruptFraming),
-			About: "bytes between two events that belong to none; with protobuf, a length of 4 GiB"},
+			Guarantee: guarantee.Told,
+			About:     "bytes between two events that belong to none; with protobuf, a length of 4 GiB"},
 		{Name: "gzip-ends-early", Class: Unusable, On: Lists, After: someBytes, do: rewrites(gzipEndsEarly),
-			About: "a gzipped list that ends in the middle"},
+			Guarantee: guarantee.Told, About: "a gzipped list that ends in the middle"},
 		{Name: "no-end-bookmark", Class: Unusable, On: WatchList, InitialEvents: true, do: edits(noEndBookmark),
-			About: "no bookmark ends the initial events"},
+			Guarantee: guarantee.Told, About: "no bookmark ends the initial events"},
 		{Name: "unknown-event", Class: Unusable, On: Watches, After: fewEvents, do: editsOne(unknownEvent),
-			About: "an event of a type that doesn't exist, before the real one or instead"},
+			Guarantee: guarantee.Told,
+			About:     "an event of a type that doesn't exist, before the real one or instead"},
 	}
 }
 

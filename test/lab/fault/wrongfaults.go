@@ -1,22 +1,28 @@
 package fault
 
-import "k8s.io/apimachinery/pkg/watch"
+import (
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
+)
 
 // wrongFaults break the contract by answers that can be decoded.
 func wrongFaults() []Fault {
 	return []Fault{
 		{Name: "duplicate-events", Class: Wrong, On: Watches, After: fewEvents, do: edits(duplicateEvents),
-			About: "each event comes twice"},
+			Guarantee: guarantee.Told, About: "each event comes twice"},
 		{Name: "repeated-events", Class: Wrong, On: Watches, After: fewEvents, do: edits(repeatedEvents),
-			About: "the last eight events come again, in order"},
+			Guarantee: guarantee.Told, About: "the last eight events come again, in order"},
 		{Name: "older-events", Class: Wrong, On: Watches, After: fewEvents, do: edits(olderEvents),
-			About: "after an event, an older state of its object comes again as MODIFIED"},
+			Guarantee: guarantee.Told,
+			About:     "after an event, an older state of its object comes again as MODIFIED"},
 		{Name: "lost-event", Class: Wrong, Unseen: true, On: Watches, After: fewEvents, do: editsOne(lostEvent),
-			About: "an event doesn't come"},
+			Guarantee: guarantee.Converging, About: "an event doesn't come"},
 		{Name: "swapped-events", Class: Wrong, On: Watches, After: fewEvents, do: edits(swappedEvents),
-			About: "two events come in the wrong order"},
+			Guarantee: guarantee.Told, About: "two events come in the wrong order"},
 		{Name: "stale-list", Class: Wrong, On: List | WatchList, do: stale,
-			About: "the list is that of an earlier request, as from a cache that is behind"},
+			Guarantee: guarantee.Told,
+			About:     "the list is that of an earlier request, as from a cache that is behind"},
 	}
 }
 

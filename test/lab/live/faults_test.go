@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/test/lab/fault"
 	"github.com/kubewright/kubewright/test/lab/results"
 )
@@ -129,16 +130,19 @@ func (tr trial) check(t *testing.T, faultName, kind string) {
 		Half: tr.cluster.name, Protocol: protocol, Test: tr.test, Fault: faultName, Kind: kind,
 		Implementation: string(tr.who), Trials: 1, Faults: len(o.Trace), Took: o.Took, Verdicts: count,
 	})
-	t.Logf("%d requests, right again after %v; %s", o.Requests, o.Took.Round(time.Millisecond), verdict)
-	if tr.who == clientGo {
+	took := fmt.Sprintf("%d requests, right again after %v", o.Requests, o.Took.Round(time.Millisecond))
+	switch {
+	case tr.who == clientGo:
+		t.Logf("%s; %s", took, verdict)
 		return
-	}
-	if verdict != "" {
-		t.Errorf("%s\nthe trace:\n%v", verdict, o.Trace)
+	case verdict != "":
+		t.Errorf("%s\n%s\nthe trace:\n%v", verdict, took, o.Trace)
+	default:
+		t.Log(took)
 	}
 	for _, f := range tr.faults {
 		if len(tr.faults) == 1 && f.Class == fault.Unusable && o.LastError == nil {
-			t.Error("the status tells of no error")
+			t.Errorf("%s: the status tells of no error", f.Guarantee)
 		}
 	}
 }
@@ -148,15 +152,16 @@ func (o outcome) verdict() (string, map[results.Verdict]int) {
 	var wrong []string
 	count := map[results.Verdict]int{}
 	if o.Err != nil {
-		wrong = append(wrong, o.Err.Error())
+		wrong = append(wrong, fmt.Sprintf("%s: %v", guarantee.Converging, o.Err))
 		count[results.Late] = 1
 	}
 	if len(o.Problems) > 0 {
-		wrong = append(wrong, "the handler: "+strings.Join(o.Problems, "; "))
+		wrong = append(wrong, fmt.Sprintf("%s: the handler: %s", guarantee.Complete,
+			strings.Join(o.Problems, "; ")))
 		count[results.Broken] = 1
 	}
 	if len(o.Left) > 0 {
-		wrong = append(wrong, fmt.Sprintf("left open: %v", o.Left))
+		wrong = append(wrong, fmt.Sprintf("%s: left open: %v", guarantee.NoLeak, o.Left))
 		count[results.Left] = 1
 	}
 	return strings.Join(wrong, "\n"), count
