@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // run does random steps with the group, and checks it when all is quiet again.
@@ -157,7 +158,7 @@ func (m *model) settle() {
 		}
 	}
 	if wrong := m.level(); wrong != "" {
-		m.fail("%s", wrong)
+		m.fail(guarantee.NoneUnowned, "%s", wrong)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/shard"
 )
 
@@ -339,7 +340,7 @@ func (m *model) check(r *replica) {
 		for _, o := range mine {
 			for _, p := range theirs {
 				if overlap(o.Range, p.Range) {
-					m.fail("%s and %s act on %s and %s", r.Identity(), other.Identity(), o, p)
+					m.fail(guarantee.OneOwner, "%s and %s act on %s and %s", r.Identity(), other.Identity(), o, p)
 				}
 			}
 			if other.connection.isFrozen() {
@@ -348,7 +349,7 @@ func (m *model) check(r *replica) {
 			other.mu.Lock()
 			for w := range other.work {
 				if o.Contains(w.hash) && w.ctx.Err() == nil {
-					m.fail("%s owns %s while %s works on %x", r.Identity(), o, other.Identity(), w.hash)
+					m.fail(guarantee.OneOwner, "%s owns %s while %s works on %x", r.Identity(), o, other.Identity(), w.hash)
 				}
 			}
 			other.mu.Unlock()
@@ -362,24 +363,25 @@ func (m *model) check(r *replica) {
 		hashes, _ := m.hashes(o.Range)
 		for place := range eachPlace(hashes) {
 			if o.Token < m.tokens[place[0]] {
-				m.failLocked("%s has token %d for %x after %d", r.Identity(), o.Token, place[0], m.tokens[place[0]])
+				m.failLocked(guarantee.OneOwner, "%s has token %d for %x after %d", r.Identity(), o.Token, place[0],
+					m.tokens[place[0]])
 			}
 			m.tokens[place[0]] = o.Token
 		}
 	}
 }
 
-func (m *model) fail(format string, args ...any) {
+func (m *model) fail(g guarantee.Guarantee, format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.failLocked(format, args...)
+	m.failLocked(g, format, args...)
 }
 
 // failLocked reports the first broken law.
-func (m *model) failLocked(format string, args ...any) {
+func (m *model) failLocked(g guarantee.Guarantee, format string, args ...any) {
 	if !m.failed {
 		m.failed = true
-		m.t.Errorf(format, args...)
+		m.t.Errorf("%s: "+format, append([]any{g}, args...)...)
 	}
 }
 
@@ -442,7 +444,8 @@ func (m *model) cover(owned []shard.Range) {
 		}
 		// Two seconds more, because watch checks once a second, and requests take some time.
 		if waited := now.Sub(since); m.calm && m.started && waited > m.allowance+2*time.Second {
-			m.failLocked("nobody has acted on %x for %s, longer than %s", place[0], waited, m.allowance)
+			m.failLocked(guarantee.NoneUnowned, "nobody has acted on %x for %s, longer than %s", place[0],
+				waited, m.allowance)
 		}
 	}
 	m.started = m.started || covered

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	own "github.com/kubewright/kubewright/runtime/workqueue"
 )
 
@@ -235,7 +236,7 @@ func (m *echoModel) settled() {
 				started := m.keys[key].started[i][name]
 				for _, h := range writesAfter(log, started) {
 					if h.by != key {
-						m.Errorf("%s last ran when cache %d had version %q of %s, but %q wrote %+v",
+						m.Errorf("%s: %s last ran when cache %d had version %q of %s, but %q wrote %+v", guarantee.NoneLost,
 							key, i, started, name, h.by, *h)
 					}
 				}
@@ -243,7 +244,8 @@ func (m *echoModel) settled() {
 		}
 	}
 	if m.isStrict() && m.seconds > m.writing {
-		m.Errorf("%d runs because of own writes without a version, but only %d runs wrote", m.seconds, m.writing)
+		m.Errorf("%s: %d runs because of own writes without a version, but only %d runs wrote",
+			guarantee.OwnWritesShown, m.seconds, m.writing)
 	}
 	m.Logf("%d runs, %d of them wrote, %d because of own writes without a version, %d echoes", m.allRuns,
 		m.writing, m.seconds, m.echoes)

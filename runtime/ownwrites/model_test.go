@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	own "github.com/kubewright/kubewright/runtime/workqueue"
 )
 
@@ -221,7 +222,7 @@ func (m *waitModel) start(k *waitKey, here bool) (epoch int) {
 	k.started = k.added
 	if here {
 		if k.running {
-			m.Errorf("%s runs twice", k.name)
+			m.Errorf("%s: %s runs twice", guarantee.NoneTwiceAtOnce, k.name)
 		}
 		k.running = true
 		m.runs++
@@ -357,21 +358,24 @@ func (m *waitModel) settled() {
 	defer m.counts.mu.Unlock()
 	for _, k := range m.keys {
 		if k.started != k.added {
-			m.Errorf("%s was added %d times, and last started after %d", k.name, k.added, k.started)
+			m.Errorf("%s: %s was added %d times, and last started after %d", guarantee.NoneLost, k.name, k.added,
+				k.started)
 		}
 	}
 	if waits, removals, versions := m.tracker.Left(); waits+removals+versions > 0 && !m.restores {
 		// An answer of the server before the restore may come after it.
-		m.Errorf("%d waits, %d removals and %d own versions are left", waits, removals, versions)
+		m.Errorf("%s: %d waits, %d removals and %d own versions are left", guarantee.BoundedMemory, waits,
+			removals, versions)
 	}
 	if len(m.stale) > m.counts.bound {
-		m.Errorf("%d by the bound, but %d stale starts: %q", m.counts.bound, len(m.stale), m.stale)
+		m.Errorf("%s: %d by the bound, but %d stale starts: %q", guarantee.OwnWritesShown, m.counts.bound,
+			len(m.stale), m.stale)
 	}
 	if m.counts.bound > 0 && !(m.lags || m.restores || m.selects) {
-		m.Errorf("%d keys were handed out by the bound", m.counts.bound)
+		m.Errorf("%s: %d keys were handed out by the bound", guarantee.OwnWritesShown, m.counts.bound)
 	}
 	if m.counts.unknown > 0 && !m.loses {
-		m.Errorf("%d answers were lost", m.counts.unknown)
+		m.Errorf("%s: %d answers were lost", guarantee.OwnWritesShown, m.counts.unknown)
 	}
 	m.Logf("%d runs, %d waits, %d by the bound, %d lost, %d stale, %d unseen", m.runs, len(m.counts.waits),
 		m.counts.bound, m.counts.unknown, len(m.stale), m.unseen)

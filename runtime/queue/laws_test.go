@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -47,10 +48,10 @@ func (l *ledger) got(item int) {
 	i := &l.items[item]
 	latest(&i.lastRun, l.clock.Add(1))
 	if i.running.Add(1) != 1 {
-		l.t.Errorf("%d is in process twice", item)
+		l.t.Errorf("%s: %d is in process twice", guarantee.NoneTwiceAtOnce, item)
 	}
 	if runs := i.runs.Add(1); runs > i.adds.Load() {
-		l.t.Errorf("%d runs %d times for %d adds", item, runs, i.adds.Load())
+		l.t.Errorf("%s: %d runs %d times for %d adds", guarantee.NoneTwiceAtOnce, item, runs, i.adds.Load())
 	}
 }
 
@@ -61,7 +62,7 @@ func (l *ledger) doing(item int) { l.items[item].running.Add(-1) }
 func (l *ledger) settled() {
 	for item := range l.items {
 		if i := &l.items[item]; i.lastRun.Load() < i.lastAdd.Load() {
-			l.t.Errorf("%d is lost: last added at %d, last run at %d", item, i.lastAdd.Load(),
+			l.t.Errorf("%s: %d is lost: last added at %d, last run at %d", guarantee.NoneLost, item, i.lastAdd.Load(),
 				i.lastRun.Load())
 		}
 	}
@@ -199,11 +200,11 @@ func TestNeverEarly(t *testing.T) {
 			for range producers * n {
 				item, _ := q.Get()
 				if late := time.Since(due[item]); late != 0 {
-					t.Errorf("%d is %v late", item, late)
+					t.Errorf("%s: %d is %v late", guarantee.NotBeforeItsTime, item, late)
 				}
 				before := &last[item/n]
 				if due[*before].Equal(due[item]) && item < *before {
-					t.Errorf("%d comes before %d", *before, item)
+					t.Errorf("%s: %d comes before %d", guarantee.NotBeforeItsTime, *before, item)
 				}
 				*before = item
 				q.Done(item)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -290,7 +291,7 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 			_, want := m.delayed[item]
 			delete(m.delayed, item)
 			if got := q.Cancel(item); got != want {
-				t.Fatalf("seed %d, op %d: Cancel(%d) is %v", seed, op, item, got)
+				t.Fatalf("%s: seed %d, op %d: Cancel(%d) is %v", guarantee.NotBeforeItsTime, seed, op, item, got)
 			}
 		case 5:
 			// Stop at each due time, so that items become ready at the same times in both.
@@ -306,8 +307,8 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 			}
 			got, prio, shutdown := q.GetWithPriority()
 			if want, wantPrio := m.get(); got != want || prio != wantPrio || shutdown {
-				t.Fatalf("seed %d, op %d: Get is %d of %d, %v, want %d of %d",
-					seed, op, got, prio, shutdown, want, wantPrio)
+				t.Fatalf("%s: seed %d, op %d: Get is %d of %d, %v, want %d of %d",
+					guarantee.OrderOfPriorities, seed, op, got, prio, shutdown, want, wantPrio)
 			}
 		case 8:
 			q.Done(item)
@@ -317,14 +318,14 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 		case 10:
 			want := m.release(item)
 			if got := q.Release(item); got != want {
-				t.Fatalf("seed %d, op %d: Release(%d) is %v", seed, op, item, got)
+				t.Fatalf("%s: seed %d, op %d: Release(%d) is %v", guarantee.NoneLost, seed, op, item, got)
 			}
 		}
 		if q.Len() != len(m.ready) {
-			t.Fatalf("seed %d, op %d: Len is %d, want %d", seed, op, q.Len(), len(m.ready))
+			t.Fatalf("%s: seed %d, op %d: Len is %d, want %d", guarantee.NoneLost, seed, op, q.Len(), len(m.ready))
 		}
 		if got, want := q.Pending(), len(m.ready)+len(m.again)+len(m.parked); got != want {
-			t.Fatalf("seed %d, op %d: %d are pending, want %d", seed, op, got, want)
+			t.Fatalf("%s: seed %d, op %d: %d are pending, want %d", guarantee.NoneLost, seed, op, got, want)
 		}
 	}
 	q.ShutDown()
@@ -333,7 +334,8 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 		m.release(m.parked[0].item)
 	}
 	if q.Len() != len(m.ready) {
-		t.Fatalf("seed %d: Len is %d after the shutdown, want %d", seed, q.Len(), len(m.ready))
+		t.Fatalf("%s: seed %d: Len is %d after the shutdown, want %d", guarantee.NoneLost, seed, q.Len(),
+			len(m.ready))
 	}
 	// An item in process that was added again is handed out after the shutdown.
 	for item := range items {
@@ -343,11 +345,11 @@ func runAgainstModel(t *testing.T, config queue.Config[int], seed uint64) {
 	for len(m.ready) > 0 {
 		got, _ := q.Get()
 		if want, _ := m.get(); got != want {
-			t.Fatalf("seed %d: the last items differ", seed)
+			t.Fatalf("%s: seed %d: the last items differ", guarantee.NewestAfterDone, seed)
 		}
 		q.Done(got)
 	}
 	if got, shutdown := q.Get(); !shutdown {
-		t.Fatalf("seed %d: %d is left", seed, got)
+		t.Fatalf("%s: seed %d: %d is left", guarantee.NoneTwiceAtOnce, seed, got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // checked has the findings of the last check, for laws that compare two checks.
@@ -18,11 +19,15 @@ type checked struct {
 }
 
 // fail records the first law that was broken. It is safe for concurrent use.
-func (m *model) fail(law string) {
+func (m *model) fail(g guarantee.Guarantee, law string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.failLocked(g, law)
+}
+
+func (m *model) failLocked(g guarantee.Guarantee, law string) {
 	if m.violated == "" {
-		m.violated = law
+		m.violated = string(g) + ": " + law
 	}
 }
 
@@ -31,7 +36,7 @@ func (m *model) look() {
 	got, version := m.subject.snapshot()
 	if version == "" {
 		if got != (state{}) {
-			m.fail("a store without a version holds something")
+			m.fail(guarantee.Complete, "a store without a version holds something")
 		}
 		return
 	}
@@ -45,12 +50,12 @@ func (m *model) look() {
 	}
 	m.mu.Unlock()
 	if !known {
-		m.fail("the store is at a version that the server never had: " + version)
+		m.fail(guarantee.Complete, "the store is at a version that the server never had: "+version)
 		return
 	}
 	for n := range want {
 		if got[n] != want[n] && !tainted[n] {
-			m.fail("at " + version + " the store has " + show(got) + ", the server had " + show(want))
+			m.fail(guarantee.Complete, "at "+version+" the store has "+show(got)+", the server had "+show(want))
 		}
 	}
 }
@@ -88,7 +93,7 @@ func (m *model) check() {
 		m.held, m.heldState = m.subject.hold()
 	}
 	if now := m.held(); now != m.heldState {
-		m.fail("a snapshot changed from " + show(m.heldState) + " to " + show(now))
+		m.fail(guarantee.Complete, "a snapshot changed from "+show(m.heldState)+" to "+show(now))
 	}
 	m.mu.Lock()
 	m.checked = checked{version: m.version(), lists: m.lists, log: len(m.watcher.log),
@@ -96,7 +101,7 @@ func (m *model) check() {
 	violated := m.violated
 	m.mu.Unlock()
 	if violated != "" {
-		m.t.Fatalf("step %d (%s): %s", m.step, m.did, violated)
+		m.t.Fatalf("%s; seed %d, step %d (%s)", violated, m.seed, m.step, m.did)
 	}
 }
 
@@ -114,7 +119,7 @@ func (m *model) checkReads() {
 	for n := range want {
 		obj, exists, err := m.subject.informer.GetStore().GetByKey("ns/" + name(n))
 		if err != nil || exists != (want[n] > 0) || exists && versionNumber(obj) != want[n] {
-			m.fail("reading " + name(n) + " by its key gives something else than the snapshot")
+			m.fail(guarantee.IndexEqualsScan, "reading "+name(n)+" by its key gives something else than the snapshot")
 		}
 		if !exists {
 			continue
@@ -126,19 +131,19 @@ func (m *model) checkReads() {
 	}
 	if n := len(m.subject.informer.GetStore().List()); n != there ||
 		len(m.subject.informer.GetStore().ListKeys()) != there {
-		m.fail("a list of " + strconv.Itoa(n) + " objects, there are " + strconv.Itoa(there))
+		m.fail(guarantee.IndexEqualsScan, "a list of "+strconv.Itoa(n)+" objects, there are "+strconv.Itoa(there))
 	}
 	for _, index := range m.subject.indexes {
 		values := m.subject.informer.GetIndexer().ListIndexFuncValues(index)
 		slices.Sort(values)
 		if want := slices.Sorted(maps.Keys(colors)); !slices.Equal(values, want) {
-			m.fail("the values of the index are not those of the objects")
+			m.fail(guarantee.IndexEqualsScan, "the values of the index are not those of the objects")
 		}
 		for value, want := range colors {
 			keys, err := m.subject.informer.GetIndexer().IndexKeys(index, value)
 			slices.Sort(keys)
 			if err != nil || !slices.Equal(keys, want) {
-				m.fail("the index has other objects than the store")
+				m.fail(guarantee.IndexEqualsScan, "the index has other objects than the store")
 			}
 		}
 	}
@@ -150,27 +155,28 @@ func (m *model) checkSync() {
 	i := m.subject.informer
 	_, version := m.subject.snapshot()
 	if i.HasSynced() != (version != "") {
-		m.fail("the store is at " + version + ", synced " + strconv.FormatBool(i.HasSynced()))
+		m.fail(guarantee.SyncedMeansDelivered,
+			"the store is at "+version+", synced "+strconv.FormatBool(i.HasSynced()))
 	}
 	if last, _ := strconv.Atoi(i.LastSyncResourceVersion()); last < m.lastVersion {
-		m.fail("the last version went back")
+		m.fail(guarantee.NoTimeTravel, "the last version went back")
 	} else {
 		m.lastVersion = last
 	}
 	for _, o := range append([]*observer{m.watcher, m.resyncer}, m.others...) {
 		synced := (*o.registration.Load()).HasSynced()
 		if synced && !i.HasSynced() {
-			m.fail("a handler has synced before its informer")
+			m.fail(guarantee.SyncedMeansDelivered, "a handler has synced before its informer")
 		}
 		if o.leave.Load() {
 			continue // it may have left before it received everything
 		}
 		if o.idle() && synced != i.HasSynced() {
-			m.fail("a handler that has caught up hasn't synced")
+			m.fail(guarantee.SyncedMeansDelivered, "a handler that has caught up hasn't synced")
 		}
 		if backlog := (*o.registration.Load()).(interface{ Backlog() int }).Backlog(); backlog < 0 ||
 			o.idle() && backlog != 0 {
-			m.fail("the backlog of a handler is " + strconv.Itoa(backlog))
+			m.fail(guarantee.Complete, "the backlog of a handler is "+strconv.Itoa(backlog))
 		}
 	}
 }
@@ -197,15 +203,13 @@ func (m *model) checkWatched() {
 			continue
 		}
 		if len(told) == 0 || told[0].name != w.name || told[0].version != v || told[0].gone != w.deleted {
-			if m.violated == "" {
-				m.violated = "the write of version " + strconv.Itoa(v) + " was not reported"
-			}
+			m.failLocked(guarantee.Complete, "the write of version "+strconv.Itoa(v)+" was not reported")
 			return
 		}
 		told = told[1:]
 	}
-	if len(told) > 0 && m.violated == "" {
-		m.violated = "something was reported that nobody wrote"
+	if len(told) > 0 {
+		m.failLocked(guarantee.Unique, "something was reported that nobody wrote")
 	}
 }
 
@@ -225,7 +229,8 @@ func (m *model) checkResyncs() {
 	m.watcher.deaf.Store(true)
 	there := len(m.subject.informer.GetStore().List())
 	if there == 0 || resyncs%there != 0 {
-		m.fail(strconv.Itoa(resyncs) + " updates of a resync, there are " + strconv.Itoa(there) + " objects")
+		m.fail(guarantee.Complete,
+			strconv.Itoa(resyncs)+" updates of a resync, there are "+strconv.Itoa(there)+" objects")
 	}
 }
 
@@ -254,11 +259,13 @@ func (m *model) converge() {
 	want := m.states[len(m.states)-1]
 	m.mu.Unlock()
 	if got, _ := m.subject.snapshot(); got != want {
-		m.t.Fatalf("in the end the store has %s, the server %s", show(got), show(want))
+		m.t.Fatalf("%s: in the end the store has %s, the server %s; seed %d", guarantee.Converging, show(got),
+			show(want), m.seed)
 	}
 	for n, o := range append([]*observer{m.watcher, m.resyncer}, m.others...) {
 		if !o.leave.Load() && o.state != want {
-			m.t.Fatalf("in the end handler %d has %s, the server %s", n, show(o.state), show(want))
+			m.t.Fatalf("%s: in the end handler %d has %s, the server %s; seed %d", guarantee.Converging, n,
+				show(o.state), show(want), m.seed)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	clientgo "k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
@@ -78,10 +79,10 @@ func (o *observer) idle() bool { return o.inside.Load() == 0 }
 
 func (o *observer) enter() (leave func()) {
 	if o.inside.Add(1) != 1 {
-		o.m.fail("two calls of one handler at a time")
+		o.m.fail(guarantee.Ordered, "two calls of one handler at a time")
 	}
 	if o.gone.Load() {
-		o.m.fail("a handler is called after its end")
+		o.m.fail(guarantee.NoLeak, "a handler is called after its end")
 	}
 	o.m.look()
 	if o.gate != nil {
@@ -94,7 +95,7 @@ func (o *observer) enter() (leave func()) {
 		if registration := o.registration.Load(); registration != nil && o.leave.Load() &&
 			!o.gone.Swap(true) {
 			if err := o.m.subject.informer.RemoveEventHandler(*registration); err != nil {
-				o.m.fail(err.Error())
+				o.m.fail(guarantee.NoRace, err.Error())
 			}
 		}
 		o.inside.Add(-1)
@@ -106,13 +107,13 @@ func (o *observer) OnAdd(obj any, initial bool) {
 	cm := obj.(*corev1.ConfigMap)
 	n, v := number(cm.Name), versionNumber(obj)
 	if o.state[n] != 0 {
-		o.m.fail(cm.Name + " was added, but was there")
+		o.m.fail(guarantee.Unique, cm.Name+" was added, but was there")
 	}
 	if initial && !o.initial {
-		o.m.fail(cm.Name + " belongs to the initial list, which was over")
+		o.m.fail(guarantee.SyncedMeansDelivered, cm.Name+" belongs to the initial list, which was over")
 	}
 	if r := o.registration.Load(); initial && r != nil && (*r).HasSynced() {
-		o.m.fail("a handler has synced while it is told of its initial list")
+		o.m.fail(guarantee.SyncedMeansDelivered, "a handler has synced while it is told of its initial list")
 	}
 	o.state[n] = v
 	if o.initial = initial; initial {
@@ -127,13 +128,13 @@ func (o *observer) OnUpdate(old, new any) {
 	cm := new.(*corev1.ConfigMap)
 	n, v := number(cm.Name), versionNumber(new)
 	if was := versionNumber(old); o.state[n] != was || v < was {
-		o.m.fail(cm.Name + " was updated from " + strconv.Itoa(was) + " to " + strconv.Itoa(v) +
-			", it was at " + strconv.Itoa(o.state[n]))
+		o.m.fail(guarantee.Ordered, cm.Name+" was updated from "+strconv.Itoa(was)+" to "+strconv.Itoa(v)+
+			", it was at "+strconv.Itoa(o.state[n]))
 	}
 	o.initial = false
 	if o.state[n] == v {
 		if o.resyncs++; o.deaf.Load() {
-			o.m.fail("a handler that doesn't resync was told what it knew")
+			o.m.fail(guarantee.Unique, "a handler that doesn't resync was told what it knew")
 		}
 		return
 	}
@@ -150,11 +151,12 @@ func (o *observer) OnDelete(obj any) {
 	cm := obj.(*corev1.ConfigMap)
 	n, v := number(cm.Name), versionNumber(obj)
 	if o.state[n] == 0 {
-		o.m.fail(cm.Name + " was deleted, but wasn't there")
+		o.m.fail(guarantee.Unique, cm.Name+" was deleted, but wasn't there")
 	}
 	if missed != (o.state[n] == v) || missed && tombstone.Key != "ns/"+cm.Name {
-		o.m.fail(cm.Name + " was deleted at " + strconv.Itoa(v) + ", it was at " + strconv.Itoa(o.state[n]) +
-			", missed " + strconv.FormatBool(missed))
+		o.m.fail(guarantee.Ordered,
+			cm.Name+" was deleted at "+strconv.Itoa(v)+", it was at "+strconv.Itoa(o.state[n])+
+				", missed "+strconv.FormatBool(missed))
 	}
 	o.initial, o.state[n] = false, 0
 	o.log = append(o.log, told{name: n, version: v, gone: true, missed: missed})
@@ -172,7 +174,7 @@ func (o *observer) follows(watcher *observer) {
 		}
 		o.joined = len(watcher.log) - len(o.log)
 		if o.joined < o.from {
-			o.m.fail("a handler was told more than there was")
+			o.m.fail(guarantee.Complete, "a handler was told more than there was")
 			return
 		}
 		at := state{}
@@ -187,17 +189,17 @@ func (o *observer) follows(watcher *observer) {
 			}
 		}
 		if at != o.start && o.from > 0 {
-			o.m.fail("a handler began with " + show(o.start) + " where another had " + show(at))
+			o.m.fail(guarantee.Complete, "a handler began with "+show(o.start)+" where another had "+show(at))
 		}
 	}
 	for i, e := range o.log {
 		if o.joined+i >= len(watcher.log) || watcher.log[o.joined+i] != e {
-			o.m.fail("a handler was told something else than another one")
+			o.m.fail(guarantee.Ordered, "a handler was told something else than another one")
 			return
 		}
 	}
 	if o.idle() && o.joined+len(o.log) != len(watcher.log) {
-		o.m.fail("a handler was told less than another one")
+		o.m.fail(guarantee.Complete, "a handler was told less than another one")
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	clientgo "k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
@@ -223,10 +224,10 @@ func (m *model) stop() {
 		o.gone.Store(true)
 	}
 	if !m.subject.informer.IsStopped() {
-		m.fail("an informer that has stopped says that it hasn't")
+		m.fail(guarantee.NoLeak, "an informer that has stopped says that it hasn't")
 	}
 	if _, err := m.subject.informer.AddEventHandler(newObserver(m, 0)); err == nil {
-		m.fail("an informer that has stopped takes a handler")
+		m.fail(guarantee.NoLeak, "an informer that has stopped takes a handler")
 	}
 	m.look()
 	m.watcher = nil

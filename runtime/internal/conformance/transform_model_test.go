@@ -19,6 +19,7 @@ import (
 	clientgo "k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/internal/conformance"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
@@ -287,7 +288,8 @@ func (w *transformWalk) mend(before keyed) {
 	for _, cm := range w.server.Objects() {
 		for version := cm.ResourceVersion; w.outcome(cm.Name, version) == "fail"; version = w.server.Version() {
 			if !failed && !maps.Equal(w.stored(), before.store) {
-				w.fail("a list that fails changed the store to %v, want %v", w.stored(), before.store)
+				w.fail(guarantee.Converging, "a list that fails changed the store to %v, want %v", w.stored(),
+					before.store)
 			}
 			failed = true
 			w.server.Update(configMap(cm.Name))
@@ -317,7 +319,7 @@ func (w *transformWalk) check(want []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !slices.Equal(w.calls, want) {
-		w.fail("the handler was called with %q, want %q", w.calls, want)
+		w.fail(guarantee.Complete, "the handler was called with %q, want %q", w.calls, want)
 	}
 	w.calls = nil
 	w.look()
@@ -349,12 +351,12 @@ func (w *transformWalk) checkList(before keyed) {
 			continue
 		}
 		if !want[call] {
-			w.fail("after a list, the handler was called with %q, want %v", call, want)
+			w.fail(guarantee.Complete, "after a list, the handler was called with %q, want %v", call, want)
 		}
 		delete(want, call)
 	}
 	if len(want) > 0 {
-		w.fail("after a list, the handler wasn't called with %v", want)
+		w.fail(guarantee.Complete, "after a list, the handler wasn't called with %v", want)
 	}
 	w.calls = nil
 	w.look()
@@ -363,13 +365,13 @@ func (w *transformWalk) checkList(before keyed) {
 func (w *transformWalk) look() {
 	w.t.Helper()
 	if got := w.store.LastStoreSyncResourceVersion(); got != w.version {
-		w.fail("the store is at version %s, want %s", got, w.version)
+		w.fail(guarantee.NoTimeTravel, "the store is at version %s, want %s", got, w.version)
 	}
 	if got := w.stored(); !maps.Equal(got, w.model.store) {
-		w.fail("the store has %v, want %v", got, w.model.store)
+		w.fail(guarantee.Complete, "the store has %v, want %v", got, w.model.store)
 	}
 	if !maps.Equal(w.view, w.model.store) {
-		w.fail("the handler has %v, want %v", w.view, w.model.store)
+		w.fail(guarantee.Complete, "the handler has %v, want %v", w.view, w.model.store)
 	}
 }
 
@@ -385,9 +387,9 @@ func (w *transformWalk) stored() map[string]string {
 	return stored
 }
 
-func (w *transformWalk) fail(format string, args ...any) {
+func (w *transformWalk) fail(g guarantee.Guarantee, format string, args ...any) {
 	w.t.Helper()
-	w.t.Fatalf("seed %d: %s\n%s", w.seed, fmt.Sprintf(format, args...), strings.Join(w.did, "\n"))
+	w.t.Fatalf("%s: %s; seed %d\n%s", g, fmt.Sprintf(format, args...), w.seed, strings.Join(w.did, "\n"))
 }
 
 // shared adds the transform and the handler to a shared informer.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // model is the expected state of a store.
@@ -30,17 +32,18 @@ func (m *model) check(t *testing.T, s *Store[string]) {
 	t.Helper()
 	m.checkSnapshot(t, s.Snapshot())
 	if s.Len() != len(m.objects) || s.ResourceVersion() != m.version {
-		t.Fatalf("Len %d, version %q, want %d, %q", s.Len(), s.ResourceVersion(), len(m.objects), m.version)
+		t.Fatalf("%s: Len %d, version %q, want %d, %q", guarantee.Complete, s.Len(), s.ResourceVersion(),
+			len(m.objects), m.version)
 	}
 	for i := range names {
 		key := name(i)
 		got, version, ok := s.Lookup(key)
 		want, wantOK := m.objects[key]
 		if got != want || ok != wantOK || (ok && version != want.(*object).Version) || has(s, key) != ok {
-			t.Fatalf("Lookup(%s) = %v, %q, %t, want %v", key, got, version, ok, want)
+			t.Fatalf("%s: Lookup(%s) = %v, %q, %t, want %v", guarantee.Complete, key, got, version, ok, want)
 		}
 		if got, ok := s.Get(key); got != want || ok != wantOK {
-			t.Fatalf("Get(%s) = %v, %t, want %v", key, got, ok, want)
+			t.Fatalf("%s: Get(%s) = %v, %t, want %v", guarantee.Complete, key, got, ok, want)
 		}
 	}
 	for name, values := range m.indexes {
@@ -53,10 +56,11 @@ func (m *model) check(t *testing.T, s *Store[string]) {
 			}
 		}
 		if got, want := s.IndexValues(name), slices.Collect(maps.Keys(postings)); !sameSet(got, want) {
-			t.Fatalf("IndexValues(%s) = %q, want %q", name, got, want)
+			t.Fatalf("%s: IndexValues(%s) = %q, want %q", guarantee.IndexEqualsScan, name, got, want)
 		}
 		if x, err := s.live.named(name); err != nil || len(x.ids) != len(postings) {
-			t.Fatalf("index %s keeps %d values in memory, objects have %d", name, len(x.ids), len(postings))
+			t.Fatalf("%s: index %s keeps %d values in memory, objects have %d", guarantee.BoundedMemory, name,
+				len(x.ids), len(postings))
 		}
 		for i := range rare {
 			// Look up values without an object, too.
@@ -74,13 +78,14 @@ func (m *model) check(t *testing.T, s *Store[string]) {
 			})
 			got, err := s.ByIndex(name, value)
 			if err != nil || !slices.Equal(sorted(got), sorted(want)) {
-				t.Fatalf("ByIndex(%s, %s) = %v, %v, want %v", name, value, got, err, want)
+				t.Fatalf("%s: ByIndex(%s, %s) = %v, %v, want %v", guarantee.IndexEqualsScan, name, value, got, err, want)
 			}
 			keys, err := s.IndexKeys(name, value)
 			if err != nil || len(keys) != len(want) ||
 				slices.ContainsFunc(want,
 					func(o any) bool { return !slices.Contains(keys, o.(*object).Name) }) {
-				t.Fatalf("IndexKeys(%s, %s) = %v, %v, want %v", name, value, keys, err, want)
+				t.Fatalf("%s: IndexKeys(%s, %s) = %v, %v, want %v", guarantee.IndexEqualsScan, name, value, keys,
+					err, want)
 			}
 		}
 	}
@@ -90,13 +95,13 @@ func (m *model) checkSnapshot(t *testing.T, s Snapshot[string]) {
 	t.Helper()
 	if got := maps.Collect(s.All()); !maps.Equal(got, m.objects) || s.Len() != len(m.objects) ||
 		s.ResourceVersion() != m.version {
-		t.Fatalf("snapshot %q of %d: %v, want %q: %v", s.ResourceVersion(), s.Len(), got,
+		t.Fatalf("%s: snapshot %q of %d: %v, want %q: %v", guarantee.Complete, s.ResourceVersion(), s.Len(), got,
 			m.version, m.objects)
 	}
 	want := slices.Collect(maps.Values(m.objects))
 	if !sameSet(s.List(), want) || !sameSet(slices.Collect(s.Values()), want) ||
 		!sameSet(s.Keys(), slices.Collect(maps.Keys(m.objects))) {
-		t.Fatalf("snapshot lists %v, %v, want %v", s.List(), s.Keys(), want)
+		t.Fatalf("%s: snapshot lists %v, %v, want %v", guarantee.Complete, s.List(), s.Keys(), want)
 	}
 	checkLabeled(t, slices.Collect(maps.Values(m.objects)), func(wanted []LabelValues) (found []any) {
 		for objects := range s.Labeled(wanted) {
@@ -107,7 +112,7 @@ func (m *model) checkSnapshot(t *testing.T, s Snapshot[string]) {
 	for c := range s.Changes() {
 		if o, _ := m.objects[c.Key].(*object); c != (Change[string]{Type: Added, Key: c.Key, Object: o,
 			Version: o.Version}) {
-			t.Fatalf("snapshot has %+v, want %v added", c, o)
+			t.Fatalf("%s: snapshot has %+v, want %v added", guarantee.Complete, c, o)
 		}
 	}
 }
@@ -153,12 +158,12 @@ func (m *model) step(t *testing.T, r *random, s *Store[string]) {
 	default:
 		want := m.apply(Change[string]{Type: Added, Key: o.Name, Object: o, Version: o.Version})
 		if old, existed := put(s, o); old != want.Old || existed != (want.Type == Updated) {
-			t.Fatalf("Put(%v) = %v, %t, want %v", o, old, existed, want.Old)
+			t.Fatalf("%s: Put(%v) = %v, %t, want %v", guarantee.Complete, o, old, existed, want.Old)
 		}
 	case 0, 1, 2, 3, 4, 5, 6:
 		want := m.apply(Change[string]{Type: Deleted, Key: o.Name})
 		if old, existed := s.Delete(o.Name); old != want.Old || existed != (want.Type == Deleted) {
-			t.Fatalf("Delete(%v) = %v, %t, want %v", o, old, existed, want.Old)
+			t.Fatalf("%s: Delete(%v) = %v, %t, want %v", guarantee.Complete, o, old, existed, want.Old)
 		}
 	case 7:
 		m.version = r.version()
@@ -175,7 +180,7 @@ func (m *model) step(t *testing.T, r *random, s *Store[string]) {
 			want[i] = m.apply(changes[i])
 		}
 		if s.Apply(changes); !slices.Equal(changes, want) {
-			t.Fatalf("Apply = %v, want %v", changes, want)
+			t.Fatalf("%s: Apply = %v, want %v", guarantee.Complete, changes, want)
 		}
 	case 10:
 		if r.IntN(10) == 0 {
@@ -204,7 +209,7 @@ func (m *model) replace(t *testing.T, r *random, s *Store[string]) {
 		m.objects[o.Name] = o
 	}
 	if staged.Len() != len(m.objects) {
-		t.Fatalf("%d staged, want %d", staged.Len(), len(m.objects))
+		t.Fatalf("%s: %d staged, want %d", guarantee.Complete, staged.Len(), len(m.objects))
 	}
 	m.version = r.version()
 	changes := staged.Commit(m.version)
@@ -217,7 +222,7 @@ func (m *model) replace(t *testing.T, r *random, s *Store[string]) {
 		}
 		if o, ok := m.objects[c.Key]; ok {
 			if order[0] != c.Key {
-				t.Fatalf("change of %s, want the order of staging: %s", c.Key, order[0])
+				t.Fatalf("%s: change of %s, want the order of staging: %s", guarantee.Ordered, c.Key, order[0])
 			}
 			order = order[1:]
 			want.Object, want.Version = o, o.(*object).Version
@@ -225,10 +230,10 @@ func (m *model) replace(t *testing.T, r *random, s *Store[string]) {
 				want.Type = Updated
 			}
 		} else if want.Type = Deleted; added+updated > 0 {
-			t.Fatalf("deletion of %s after other changes", c.Key)
+			t.Fatalf("%s: deletion of %s after other changes", guarantee.Ordered, c.Key)
 		}
 		if c != want {
-			t.Fatalf("change %+v, want %+v", c, want)
+			t.Fatalf("%s: change %+v, want %+v", guarantee.Complete, c, want)
 		}
 		switch c.Type {
 		case Added:
@@ -242,11 +247,12 @@ func (m *model) replace(t *testing.T, r *random, s *Store[string]) {
 	}
 	for key := range before {
 		if _, ok := m.objects[key]; !ok {
-			t.Fatalf("deletion of %s missing", key)
+			t.Fatalf("%s: deletion of %s missing", guarantee.Complete, key)
 		}
 	}
 	if len(order) > 0 || changes.Len() != added+updated+deleted {
-		t.Fatalf("%d changes, want %d, %d, %d; missing %v", changes.Len(), added, updated, deleted, order)
+		t.Fatalf("%s: %d changes, want %d, %d, %d; missing %v", guarantee.Complete, changes.Len(), added,
+			updated, deleted, order)
 	}
 }
 
