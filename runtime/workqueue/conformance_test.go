@@ -11,6 +11,7 @@ import (
 	upstream "k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
@@ -85,12 +86,16 @@ func differences(t *testing.T) map[string]bool {
 	return names
 }
 
-// allScenarios returns the scenarios by name. Each runs in a bubble and shuts its queues down.
-func allScenarios() map[string]func(side) []string {
-	all := map[string]func(side) []string{}
-	for _, scenarios := range []map[string]func(side) []string{
-		plainScenarios, delayScenarios, callerScenarios,
-	} {
+// scenario is what happens to a queue, and the guarantee that it is about. It shuts its queues down.
+type scenario struct {
+	about guarantee.Guarantee
+	play  func(side) (transcript []string)
+}
+
+// allScenarios returns the scenarios by name. Each runs in a bubble.
+func allScenarios() map[string]scenario {
+	all := map[string]scenario{}
+	for _, scenarios := range []map[string]scenario{plainScenarios, delayScenarios, callerScenarios} {
 		maps.Copy(all, scenarios)
 	}
 	return all
@@ -101,10 +106,13 @@ func TestConformance(t *testing.T) {
 	scenarios, differences := allScenarios(), differences(t)
 	for name, scenario := range scenarios {
 		t.Run(name, func(t *testing.T) {
+			if scenario.about == "" {
+				t.Error("it has no guarantee")
+			}
 			said := map[string][]string{}
 			for _, s := range []side{theirs, ours} {
 				synctest.Test(t, func(t *testing.T) {
-					said[s.name] = scenario(s)
+					said[s.name] = scenario.play(s)
 				})
 			}
 			same := slices.Equal(said["ours"], said["client-go"])
@@ -114,15 +122,15 @@ func TestConformance(t *testing.T) {
 				for ; i < min(len(said["ours"]), len(said["client-go"])) &&
 					said["ours"][i] == said["client-go"][i]; i++ {
 				}
-				t.Errorf("after %q\nours      %q\nclient-go %q", said["ours"][max(i-20, 0):i],
+				t.Errorf("%s: after %q\nours      %q\nclient-go %q", scenario.about, said["ours"][max(i-20, 0):i],
 					said["ours"][i:], said["client-go"][i:])
 			case same && differences[name]:
-				t.Error("docs/differences.md has a difference that isn't there")
+				t.Errorf("%s: docs/differences.md has a difference that isn't there", scenario.about)
 			}
 		})
 	}
 	for name := range differences {
-		if scenarios[name] == nil {
+		if scenarios[name].play == nil {
 			t.Errorf("%q isn't a scenario", name)
 		}
 	}

@@ -9,11 +9,12 @@ import (
 	upstream "k8s.io/client-go/util/workqueue"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // callerScenarios are the scenarios with an order, a queue or metrics of the caller.
-var callerScenarios = map[string]func(side) []string{
-	"an order of the caller": func(s side) []string {
+var callerScenarios = map[string]scenario{
+	"an order of the caller": {guarantee.OrderOfPriorities, func(s side) []string {
 		tr := newTranscript()
 		q := s.plain(config{order: &spyOrder{tr: tr}})
 		for _, item := range []string{"a", "b", "a"} {
@@ -26,8 +27,8 @@ var callerScenarios = map[string]func(side) []string{
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"a queue of the caller": func(s side) []string {
+	}},
+	"a queue of the caller": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		q := s.limiting(config{
 			limiter:  exponential(time.Second, time.Hour),
@@ -46,8 +47,8 @@ var callerScenarios = map[string]func(side) []string{
 		q.AddAfter("e", time.Second)
 		bubble.Advance(time.Minute)
 		return tr.lines
-	},
-	"shutdown of a delaying queue while draining": func(s side) []string {
+	}},
+	"shutdown of a delaying queue while draining": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		inner := &spyQueue{TypedInterface: theirs.plain(config{}), tr: tr}
 		q := s.delaying(config{queue: inner})
@@ -56,8 +57,8 @@ var callerScenarios = map[string]func(side) []string{
 		bubble.Advance(time.Minute)
 		q.ShutDown()
 		return tr.lines
-	},
-	"a queue of the caller is shut down": func(s side) []string {
+	}},
+	"a queue of the caller is shut down": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		inner := &spyQueue{TypedInterface: theirs.plain(config{}), tr: tr}
 		q := s.delaying(config{queue: inner})
@@ -70,8 +71,8 @@ var callerScenarios = map[string]func(side) []string{
 		bubble.Advance(time.Minute)
 		q.ShutDown()
 		return tr.lines
-	},
-	"a queue of the caller panics": func(s side) []string {
+	}},
+	"a queue of the caller panics": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		handlers := utilruntime.PanicHandlers
 		defer func() { utilruntime.PanicHandlers, utilruntime.ReallyCrash = handlers, true }()
@@ -85,8 +86,8 @@ var callerScenarios = map[string]func(side) []string{
 		bubble.Advance(time.Minute)
 		q.ShutDown()
 		return tr.lines
-	},
-	"metrics": func(s side) []string {
+	}},
+	"metrics": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		q := s.limiting(config{name: "n", provider: spyProvider{tr: tr},
 			limiter: exponential(time.Second, time.Hour)})
@@ -105,8 +106,8 @@ var callerScenarios = map[string]func(side) []string{
 		q.ShutDown()
 		q.AddAfter("c", 0)
 		return tr.lines
-	},
-	"no name, no metrics": func(s side) []string {
+	}},
+	"no name, no metrics": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		for _, c := range []config{{provider: spyProvider{tr: tr}}, {name: "n"}} {
 			for _, q := range []upstream.TypedInterface[string]{s.plain(c), s.delaying(c)} {
@@ -116,21 +117,21 @@ var callerScenarios = map[string]func(side) []string{
 			}
 		}
 		return tr.lines
-	},
-	"metrics of a plain queue": func(s side) []string {
+	}},
+	"metrics of a plain queue": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		s.plain(config{name: "n", provider: spyProvider{tr: tr}}).ShutDown()
 		return tr.lines
-	},
-	"metrics of a delaying queue of the caller": func(s side) []string {
+	}},
+	"metrics of a delaying queue of the caller": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		q := s.delaying(config{name: "n", provider: spyProvider{tr: tr}, queue: theirs.plain(config{})})
 		q.AddAfter("a", time.Second)
 		q.AddAfter("a", 0)
 		q.ShutDown()
 		return tr.lines
-	},
-	"idle gauges": func(s side) []string {
+	}},
+	"idle gauges": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		q := s.plain(config{name: "n", provider: spyProvider{tr: tr, gauges: true}})
 		bubble.Advance(1100 * time.Millisecond)
@@ -141,5 +142,5 @@ var callerScenarios = map[string]func(side) []string{
 		bubble.Advance(time.Second)
 		q.ShutDown()
 		return tr.lines
-	},
+	}},
 }

@@ -7,11 +7,12 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // delayScenarios are the scenarios of delays and limits.
-var delayScenarios = map[string]func(side) []string{
-	"delays": func(s side) []string {
+var delayScenarios = map[string]scenario{
+	"delays": {guarantee.NotBeforeItsTime, func(s side) []string {
 		tr, q := newTranscript(), s.delaying(config{})
 		q.AddAfter("b", 2*time.Second)
 		q.AddAfter("a", time.Second)
@@ -27,8 +28,8 @@ var delayScenarios = map[string]func(side) []string{
 		tr.say("%d", q.Len())
 		q.ShutDown()
 		return tr.lines
-	},
-	"a delayed copy stays": func(s side) []string {
+	}},
+	"a delayed copy stays": {guarantee.NotBeforeItsTime, func(s side) []string {
 		tr, q := newTranscript(), s.delaying(config{})
 		q.AddAfter("a", time.Second)
 		q.AddAfter("b", time.Second)
@@ -39,8 +40,8 @@ var delayScenarios = map[string]func(side) []string{
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"delayed while in process": func(s side) []string {
+	}},
+	"delayed while in process": {guarantee.NewestAfterDone, func(s side) []string {
 		tr, q := newTranscript(), s.delaying(config{})
 		q.Add("a")
 		tr.get(q)
@@ -51,8 +52,8 @@ var delayScenarios = map[string]func(side) []string{
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"equal delays": func(s side) []string {
+	}},
+	"equal delays": {guarantee.NotBeforeItsTime, func(s side) []string {
 		tr, q := newTranscript(), s.delaying(config{})
 		for _, item := range []string{"d", "b", "a", "c", "e"} {
 			q.AddAfter(item, time.Second)
@@ -61,8 +62,8 @@ var delayScenarios = map[string]func(side) []string{
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"a clock of the caller": func(s side) []string {
+	}},
+	"a clock of the caller": {guarantee.NotBeforeItsTime, func(s side) []string {
 		tr := newTranscript()
 		clock := clocktesting.NewFakeClock(time.Now())
 		q := s.delaying(config{clock: clock})
@@ -75,8 +76,8 @@ var delayScenarios = map[string]func(side) []string{
 		}
 		q.ShutDown()
 		return tr.lines
-	},
-	"an idle queue and its clock": func(s side) []string {
+	}},
+	"an idle queue and its clock": {guarantee.NoLeak, func(s side) []string {
 		tr := newTranscript()
 		clock := clocktesting.NewFakeClock(time.Now())
 		q := s.delaying(config{clock: clock})
@@ -86,8 +87,8 @@ var delayScenarios = map[string]func(side) []string{
 		tr.say("the clock has waiters: %v", clock.HasWaiters())
 		q.ShutDown()
 		return tr.lines
-	},
-	"backoff": func(s side) []string {
+	}},
+	"backoff": {guarantee.RetriedInTheEnd, func(s side) []string {
 		tr, q := newTranscript(), s.limiting(config{limiter: exponential(time.Second, 5*time.Second)})
 		for i := range 6 {
 			q.AddRateLimited("a")
@@ -99,8 +100,8 @@ var delayScenarios = map[string]func(side) []string{
 		}
 		q.ShutDown()
 		return tr.lines
-	},
-	"no limiter": func(s side) []string {
+	}},
+	"no limiter": {guarantee.RetriedInTheEnd, func(s side) []string {
 		tr := newTranscript()
 		for _, c := range []config{{}, {delaying: s.delaying(config{})}} {
 			func() {
@@ -116,5 +117,5 @@ var delayScenarios = map[string]func(side) []string{
 			}()
 		}
 		return tr.lines
-	},
+	}},
 }

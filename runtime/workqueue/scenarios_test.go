@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // plainScenarios are the scenarios of adding, taking and shutting down.
-var plainScenarios = map[string]func(side) []string{
-	"order and duplicates": func(s side) []string {
+var plainScenarios = map[string]scenario{
+	"order and duplicates": {guarantee.NoneLost, func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
 		for _, item := range []string{"c", "a", "c", "b", "a"} {
 			q.Add(item)
@@ -21,8 +22,8 @@ var plainScenarios = map[string]func(side) []string{
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"added while in process": func(s side) []string {
+	}},
+	"added while in process": {guarantee.NewestAfterDone, func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
 		q.Add("a")
 		tr.get(q)
@@ -35,8 +36,8 @@ var plainScenarios = map[string]func(side) []string{
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"done without get": func(s side) []string {
+	}},
+	"done without get": {guarantee.NoneTwiceAtOnce, func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
 		q.Done("a")
 		q.Add("a")
@@ -45,8 +46,8 @@ var plainScenarios = map[string]func(side) []string{
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"done twice": func(s side) []string {
+	}},
+	"done twice": {guarantee.NoneTwiceAtOnce, func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
 		q.Add("a")
 		q.Done(tr.get(q))
@@ -55,8 +56,8 @@ var plainScenarios = map[string]func(side) []string{
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"shutdown": func(s side) []string {
+	}},
+	"shutdown": {guarantee.NoneLost, func(s side) []string {
 		tr, q := newTranscript(), s.limiting(config{limiter: exponential(time.Second, time.Hour)})
 		for _, item := range []string{"a", "b"} {
 			q.Add(item)
@@ -79,8 +80,8 @@ var plainScenarios = map[string]func(side) []string{
 		tr.rest(q)
 		tr.get(q)
 		return tr.lines
-	},
-	"waiting workers end": func(s side) []string {
+	}},
+	"waiting workers end": {guarantee.NoneLost, func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
 		var wg sync.WaitGroup
 		for range 3 {
@@ -90,8 +91,8 @@ var plainScenarios = map[string]func(side) []string{
 		q.ShutDown()
 		wg.Wait()
 		return tr.lines
-	},
-	"drain": func(s side) []string {
+	}},
+	"drain": {guarantee.NoneLost, func(s side) []string {
 		tr, q := newTranscript(), s.limiting(config{limiter: exponential(time.Second, time.Hour)})
 		q.Add("a")
 		q.Add("b")
@@ -109,16 +110,16 @@ var plainScenarios = map[string]func(side) []string{
 		tr.get(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"drain of nothing": func(s side) []string {
+	}},
+	"drain of nothing": {guarantee.NoneLost, func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
 		q.Add("a")
 		q.ShutDownWithDrain()
 		tr.rest(q)
 		q.ShutDown()
 		return tr.lines
-	},
-	"shutdown ends a drain": func(s side) []string {
+	}},
+	"shutdown ends a drain": {guarantee.NoneLost, func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
 		q.Add("a")
 		tr.get(q)
@@ -129,8 +130,8 @@ var plainScenarios = map[string]func(side) []string{
 		wg.Wait()
 		tr.say("%v", time.Since(tr.start))
 		return tr.lines
-	},
-	"many drain": func(s side) []string {
+	}},
+	"many drain": {guarantee.NoneLost, func(s side) []string {
 		tr, q := newTranscript(), s.plain(config{})
 		q.Add("a")
 		tr.get(q)
@@ -147,8 +148,8 @@ var plainScenarios = map[string]func(side) []string{
 		q.ShutDown()
 		wg.Wait()
 		return tr.lines
-	},
-	"random": func(s side) []string {
+	}},
+	"random": {guarantee.NoneLost, func(s side) []string {
 		tr := newTranscript()
 		for seed := range uint64(20) {
 			q := s.limiting(config{limiter: exponential(time.Millisecond, time.Second)})
@@ -193,5 +194,5 @@ var plainScenarios = map[string]func(side) []string{
 			tr.say("%d", q.Len())
 		}
 		return tr.lines
-	},
+	}},
 }
