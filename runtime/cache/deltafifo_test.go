@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientgo "k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/cache"
 )
 
@@ -109,7 +110,7 @@ func TestDeltaFIFOLikeClientGo(t *testing.T) {
 					clientgo.NewDeltaFIFOWithOptions(options(theirs.known))
 				both := func(what string, f func(*side) string) {
 					t.Helper()
-					same(t, what, f(ours), f(theirs))
+					same(t, fmt.Sprintf("%s: %s", guarantee.Complete, what), f(ours), f(theirs))
 				}
 				both("Close", func(s *side) string { s.Close(); return "" })
 				// Often a list comes first, as a reflector begins with one, and the consumer knows objects already.
@@ -263,7 +264,7 @@ func TestDeltaFIFOOrder(t *testing.T) {
 			for range r.IntN(len(pending) + 1) {
 				key := popped(ours)
 				if want := popped(theirs); key != want {
-					t.Fatalf("seed %d, step %d: %s, want %s", seed, step, key, want)
+					t.Fatalf("%s: seed %d, step %d: %s, want %s", guarantee.Ordered, seed, step, key, want)
 				}
 				delete(pending, key)
 			}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/optional"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/runtime/shard/partial"
@@ -74,15 +75,15 @@ func (m *model) run() {
 		m.check()
 	}
 	if !m.informer.HasSynced() {
-		m.Fatalf("not synced: %+v", m.status())
+		m.Fatalf("%s: not synced: %+v", guarantee.Converging, m.status())
 	}
 	if want := m.wanted(); !maps.Equal(m.stored(), want) {
-		m.Fatalf("the server has %v, the cache %v: %+v", want, m.stored(), m.status())
+		m.Fatalf("%s: the server has %v, the cache %v: %+v", guarantee.Converging, want, m.stored(), m.status())
 	}
 	// Nobody misses a kind of which nothing is requested.
 	isRead := m.part == nil || len(m.ranges) > 0
 	if state := m.status().State; isRead && (state == optional.Absent) == m.served {
-		m.Fatalf("served is %v, the state %s", m.served, state)
+		m.Fatalf("%s: served is %v, the state %s", guarantee.Converging, m.served, state)
 	}
 	if m.part != nil {
 		if err := m.part.WaitFor(m.ctx, m.ranges...); err != nil {
@@ -184,11 +185,11 @@ func (m *model) check() {
 	synctest.Wait()
 	stored := m.stored()
 	if has, _ := m.handler.has(); !maps.Equal(stored, has) {
-		m.Fatalf("the store has %v, the handler %v", stored, has)
+		m.Fatalf("%s: the store has %v, the handler %v", guarantee.Complete, stored, has)
 	}
 	want := m.wanted()
 	if m.shown && len(stored) == 0 && len(want) > 0 {
-		m.Fatalf("the cache was emptied, the server has %v: %+v", want, m.status())
+		m.Fatalf("%s: the cache was emptied, the server has %v: %+v", guarantee.NoTimeTravel, want, m.status())
 	}
 	m.shown = m.shown || m.served && len(want) > 0 && maps.Equal(stored, want)
 }

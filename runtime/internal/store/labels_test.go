@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/lister"
 )
 
@@ -32,13 +33,13 @@ func checkLabeled(t *testing.T, objects []any, labeled func([]LabelValues) []any
 		}
 		for _, o := range labeled(wanted) {
 			if !left[o] {
-				t.Fatalf("%v: %v is found twice, or isn't there", wanted, o)
+				t.Fatalf("%s: %v: %v is found twice, or isn't there", guarantee.IndexEqualsScan, wanted, o)
 			}
 			delete(left, o)
 		}
 		for o := range left {
 			if hasLabels(o.(*object).GetLabels(), wanted) {
-				t.Fatalf("%v: %v is not found", wanted, o)
+				t.Fatalf("%s: %v: %v is not found", guarantee.IndexEqualsScan, wanted, o)
 			}
 		}
 	}

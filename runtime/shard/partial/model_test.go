@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
@@ -78,7 +79,7 @@ func (w *partWorld) start() {
 		running.Wait()
 		synctest.Wait()
 		if n := w.server.Watches(); n != 0 {
-			w.t.Errorf("%d watches are open after the end", n)
+			w.t.Errorf("%s: %d watches are open after the end", guarantee.NoLeak, n)
 		}
 	}
 	synctest.Wait()
@@ -130,28 +131,30 @@ func (w *partWorld) check(what string) {
 	status := w.part.Status()
 	want := w.want(status.Wanted)
 	if got := w.stored(); !maps.Equal(got, want) {
-		w.t.Fatalf("%s: of %v the store has\n%v, the server\n%v\n%+v\n%v", what, status.Wanted,
+		w.t.Fatalf("%s: %s: of %v the store has\n%v, the server\n%v\n%+v\n%v", guarantee.Converging, what,
+			status.Wanted,
 			got, want, status, w.server.Requests())
 	}
 	for i, h := range w.handlers {
 		if got := h.objects; !maps.Equal(got, want) {
-			w.t.Fatalf("%s: handler %d has received\n%v, the server has\n%v", what, i, got, want)
+			w.t.Fatalf("%s: %s: handler %d has received\n%v, the server has\n%v", guarantee.Converging, what, i,
+				got, want)
 		}
 	}
 	feeds := min(len(status.Wanted), 1)
 	if !status.Held.Equal(status.Wanted) || status.Feeds != feeds || w.server.Watches() != feeds {
-		w.t.Fatalf("%s: %d watches, %+v", what, w.server.Watches(), status)
+		w.t.Fatalf("%s: %s: %d watches, %+v", guarantee.BoundedLoad, what, w.server.Watches(), status)
 	}
 	if !w.informer.HasSynced() {
-		w.t.Fatalf("%s: it hasn't synced", what)
+		w.t.Fatalf("%s: %s: it hasn't synced", guarantee.Converging, what)
 	}
 	if at := w.informer.LastSyncResourceVersion(); feeds > 0 && at != w.server.Version() {
-		w.t.Fatalf("%s: it is at %s, the server at %s", what, at, w.server.Version())
+		w.t.Fatalf("%s: %s: it is at %s, the server at %s", guarantee.Converging, what, at, w.server.Version())
 	}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	cancel()
 	if err := informer.WaitForVersion(ctx, w.informer, w.server.Version()); err != nil {
-		w.t.Fatalf("%s: the version of the store: %v", what, err)
+		w.t.Fatalf("%s: %s: the version of the store: %v", guarantee.Converging, what, err)
 	}
 }
 
@@ -178,7 +181,8 @@ func (h *partHandler) now(what string, obj any) (name string) {
 	o := obj.(*corev1.ConfigMap)
 	version, _ := strconv.ParseInt(o.ResourceVersion, 10, 64)
 	if last := h.versions[string(o.UID)]; version < last {
-		h.w.t.Errorf("%s of %s in state %s after version %d", what, nameOf(o), stateOf(o), last)
+		h.w.t.Errorf("%s: %s of %s in state %s after version %d", guarantee.Ordered, what, nameOf(o),
+			stateOf(o), last)
 	}
 	h.versions[string(o.UID)] = version
 	return nameOf(o)
@@ -187,7 +191,7 @@ func (h *partHandler) now(what string, obj any) (name string) {
 func (h *partHandler) OnAdd(obj any, _ bool) {
 	name := h.now("addition", obj)
 	if had := h.objects[name]; had != "" {
-		h.w.t.Errorf("addition of %s, it is there as %s", name, had)
+		h.w.t.Errorf("%s: addition of %s, it is there as %s", guarantee.Unique, name, had)
 	}
 	h.objects[name] = stateOf(obj.(*corev1.ConfigMap))
 }
@@ -195,7 +199,8 @@ func (h *partHandler) OnAdd(obj any, _ bool) {
 func (h *partHandler) OnUpdate(old, obj any) {
 	name := h.now("update", obj)
 	if had := h.objects[name]; had != stateOf(old.(*corev1.ConfigMap)) {
-		h.w.t.Errorf("update of %s from %s, it is there as %q", name, stateOf(old.(*corev1.ConfigMap)), had)
+		h.w.t.Errorf("%s: update of %s from %s, it is there as %q", guarantee.Ordered, name,
+			stateOf(old.(*corev1.ConfigMap)), had)
 	}
 	h.objects[name] = stateOf(obj.(*corev1.ConfigMap))
 }
@@ -206,12 +211,12 @@ func (h *partHandler) OnDelete(obj any) {
 	}
 	name, o := h.now("deletion", obj), obj.(*corev1.ConfigMap)
 	if h.objects[name] == "" {
-		h.w.t.Errorf("deletion of %s, it isn't there", name)
+		h.w.t.Errorf("%s: deletion of %s, it isn't there", guarantee.Unique, name)
 	}
 	delete(h.objects, name)
 	for _, still := range h.w.server.Objects() {
 		if still.UID == o.UID {
-			h.w.t.Errorf("deletion of %s, which exists", name)
+			h.w.t.Errorf("%s: deletion of %s, which exists", guarantee.Complete, name)
 		}
 	}
 }
@@ -219,7 +224,7 @@ func (h *partHandler) OnDelete(obj any) {
 func (h *partHandler) OnRelease(obj any) {
 	name := h.now("release", obj)
 	if h.objects[name] == "" {
-		h.w.t.Errorf("release of %s, it isn't there", name)
+		h.w.t.Errorf("%s: release of %s, it isn't there", guarantee.Unique, name)
 	}
 	delete(h.objects, name)
 	h.released++
@@ -285,7 +290,7 @@ func partModel(t *testing.T, r *rand.Rand) {
 			t.Errorf("%s: %v", request, err)
 		}
 		if o.ResourceVersion == "0" {
-			t.Errorf("%s may be of any age", request)
+			t.Errorf("%s: %s may be of any age", guarantee.NoTimeTravel, request)
 		}
 	})
 	w.handle(false)
