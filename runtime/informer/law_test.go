@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 )
@@ -129,7 +130,7 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 		stored[obj.Name] = obj.ResourceVersion
 	}
 	if !maps.Equal(stored, want) {
-		t.Errorf("the store has %v, the server %v", stored, want)
+		t.Errorf("%s: the store has %v, the server %v", guarantee.Converging, stored, want)
 	}
 	stop()
 	loops.Wait()
@@ -138,10 +139,10 @@ func randomWalk(t *testing.T, r *rand.Rand) {
 			continue
 		}
 		if !maps.Equal(h.objects, want) {
-			t.Errorf("handler %d has %v, the server %v", n, h.objects, want)
+			t.Errorf("%s: handler %d has %v, the server %v", guarantee.Converging, n, h.objects, want)
 		}
 		if !h.hasSynced() {
-			t.Errorf("handler %d hasn't synced", n)
+			t.Errorf("%s: handler %d hasn't synced", guarantee.SyncedMeansDelivered, n)
 		}
 	}
 }
@@ -178,7 +179,7 @@ func TestJoiningWhileEverythingRuns(t *testing.T) {
 		for _, m := range models {
 			<-m.last
 			if want := s.state(); !maps.Equal(m.objects, want) {
-				t.Errorf("a handler has %v, the server %v", m.objects, want)
+				t.Errorf("%s: a handler has %v, the server %v", guarantee.Converging, m.objects, want)
 			}
 		}
 		stop()

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/indexer"
 )
@@ -37,14 +38,14 @@ func newModel(t *testing.T, i made, pause func()) *model {
 // enter checks the conditions of every call. It returns a function that ends the call.
 func (m *model) enter(obj *configMap, gone bool) func() {
 	if m.inside.Add(1) != 1 {
-		m.t.Error("two calls of one handler at the same time")
+		m.t.Errorf("%s: two calls of one handler at the same time", guarantee.Ordered)
 	}
 	if m.removed.Load() {
-		m.t.Error("a call after the removal")
+		m.t.Errorf("%s: a call after the removal", guarantee.NoLeak)
 	}
 	if stored, version, ok := m.store.Store().Lookup(cache.MetaObjectToName(obj)); ok && !gone &&
 		versionOf(stored.(*configMap)) < versionOf(obj) {
-		m.t.Errorf("%s was reported while the store was at %s", describe(obj), version)
+		m.t.Errorf("%s: %s was reported while the store was at %s", guarantee.Complete, describe(obj), version)
 	}
 	m.pause()
 	return func() { m.inside.Add(-1) }
@@ -53,10 +54,11 @@ func (m *model) enter(obj *configMap, gone bool) func() {
 func (m *model) OnAdd(obj *configMap, initial bool) {
 	defer m.enter(obj, false)()
 	if old, ok := m.objects[obj.Name]; ok {
-		m.t.Errorf("%s was added, it was there at %s", describe(obj), old)
+		m.t.Errorf("%s: %s was added, it was there at %s", guarantee.Unique, describe(obj), old)
 	}
 	if initial && !m.initial {
-		m.t.Errorf("%s belongs to the initial list, which was over", describe(obj))
+		m.t.Errorf("%s: %s belongs to the initial list, which was over", guarantee.SyncedMeansDelivered,
+			describe(obj))
 	}
 	m.initial = initial
 	m.objects[obj.Name] = obj.ResourceVersion
@@ -65,10 +67,11 @@ func (m *model) OnAdd(obj *configMap, initial bool) {
 func (m *model) OnUpdate(oldObj, newObj *configMap) {
 	defer m.enter(newObj, false)()
 	if old := m.objects[newObj.Name]; old != oldObj.ResourceVersion {
-		m.t.Errorf("%s was updated to %s, it was at %q", describe(oldObj), newObj.ResourceVersion, old)
+		m.t.Errorf("%s: %s was updated to %s, it was at %q", guarantee.Ordered, describe(oldObj),
+			newObj.ResourceVersion, old)
 	}
 	if versionOf(newObj) < versionOf(oldObj) {
-		m.t.Errorf("%s went back to %s", describe(oldObj), newObj.ResourceVersion)
+		m.t.Errorf("%s: %s went back to %s", guarantee.Ordered, describe(oldObj), newObj.ResourceVersion)
 	}
 	m.initial = false
 	m.objects[newObj.Name] = newObj.ResourceVersion
@@ -79,10 +82,11 @@ func (m *model) OnDelete(gone cache.DeletedObject[*configMap]) {
 	name := gone.GetName()
 	old, ok := m.objects[name]
 	if !ok {
-		m.t.Errorf("%s was deleted, it wasn't there", gone.GetKey())
+		m.t.Errorf("%s: %s was deleted, it wasn't there", guarantee.Unique, gone.GetKey())
 	}
 	if !m.latest && gone.FinalStateUnknown != nil && gone.OptionalObj.ResourceVersion != old {
-		m.t.Errorf("%s is the last known state of %s, which was at %s", describe(gone.OptionalObj),
+		m.t.Errorf("%s: %s is the last known state of %s, which was at %s", guarantee.Ordered,
+			describe(gone.OptionalObj),
 			gone.GetKey(), old)
 	}
 	m.initial = false
@@ -105,7 +109,7 @@ func (m *model) follow(event informer.Event[*configMap]) {
 		m.OnDelete(gone)
 	case informer.Synced:
 		if m.synced {
-			m.t.Error("the end of the initial list came twice")
+			m.t.Errorf("%s: the end of the initial list came twice", guarantee.Unique)
 		}
 		m.synced = true
 	}

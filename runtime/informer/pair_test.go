@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
 
@@ -93,29 +94,31 @@ func (p *pair) check(step string) {
 		ours, theirs := inOrder(h.ours.take()), inOrder(h.theirs.take())
 		p.calls += len(theirs)
 		if !slices.Equal(ours, theirs) {
-			p.t.Fatalf("after %s, handler %d:\nours   %q\ntheirs %q", step, h.number, ours, theirs)
+			p.t.Fatalf("%s: after %s, handler %d:\nours   %q\ntheirs %q", guarantee.Complete, step, h.number,
+				ours, theirs)
 		}
 		if h.oursReg != nil && h.oursReg.HasSynced() != h.theirsReg.HasSynced() {
-			p.t.Fatalf("after %s, handler %d has synced: ours %v, theirs %v", step, h.number,
+			p.t.Fatalf("%s: after %s, handler %d has synced: ours %v, theirs %v", guarantee.SyncedMeansDelivered,
+				step, h.number,
 				h.oursReg.HasSynced(), h.theirsReg.HasSynced())
 		}
 	}
 	if p.ours.HasSynced() != p.theirs.HasSynced() || p.ours.IsStopped() != p.theirs.IsStopped() {
-		p.t.Fatalf("after %s: synced %v and %v, stopped %v and %v", step,
+		p.t.Fatalf("%s: after %s: synced %v and %v, stopped %v and %v", guarantee.SyncedMeansDelivered, step,
 			p.ours.HasSynced(), p.theirs.HasSynced(), p.ours.IsStopped(), p.theirs.IsStopped())
 	}
 	if ours, theirs := p.ours.LastSyncResourceVersion(), p.theirs.LastSyncResourceVersion(); ours != theirs {
-		p.t.Fatalf("after %s: last version %q and %q", step, ours, theirs)
+		p.t.Fatalf("%s: after %s: last version %q and %q", guarantee.NoTimeTravel, step, ours, theirs)
 	}
 	ourKeys, theirKeys := p.ours.GetStore().ListKeys(), p.theirs.GetStore().ListKeys()
 	slices.Sort(ourKeys)
 	slices.Sort(theirKeys)
 	if !slices.Equal(ourKeys, theirKeys) {
-		p.t.Fatalf("after %s: store has %q, theirs %q", step, ourKeys, theirKeys)
+		p.t.Fatalf("%s: after %s: store has %q, theirs %q", guarantee.Complete, step, ourKeys, theirKeys)
 	}
 	// An object without a version makes client-go's store forget its own.
 	if ours, theirs := p.ours.GetStore().LastStoreSyncResourceVersion(),
 		p.theirs.GetStore().LastStoreSyncResourceVersion(); ours != theirs && theirs != "" {
-		p.t.Fatalf("after %s: the store's version is %q, theirs %q", step, ours, theirs)
+		p.t.Fatalf("%s: after %s: the store's version is %q, theirs %q", guarantee.NoTimeTravel, step, ours, theirs)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 type delta = Delta[string]
@@ -36,19 +38,19 @@ func TestModel(t *testing.T) {
 				switch n := r.IntN(20); {
 				case r.Float64() < taking:
 					if !reflect.DeepEqual(lent, want) {
-						t.Fatalf("step %d: a batch has become\n%v, it was\n%v", i, lent, want)
+						t.Fatalf("%s: step %d: a batch has become\n%v, it was\n%v", guarantee.Complete, i, lent, want)
 					}
 					var err error
 					if len(pending) == 0 {
 						// The last batch is given back nevertheless.
 						if _, err = f.PopBatch(ended(t)); !errors.Is(err, context.Canceled) {
-							t.Fatalf("step %d: PopBatch with a context that is done: %v", i, err)
+							t.Fatalf("%s: step %d: PopBatch with a context that is done: %v", guarantee.NoLeak, i, err)
 						}
 						lent, want = nil, nil
 						continue
 					}
 					if lent, err = f.PopBatch(t.Context()); err != nil || !reflect.DeepEqual(lent, pending) {
-						t.Fatalf("step %d: PopBatch = %v, %v, want %v", i, lent, err, pending)
+						t.Fatalf("%s: step %d: PopBatch = %v, %v, want %v", guarantee.Complete, i, lent, err, pending)
 					}
 					want, pending = pending, nil
 				case n < 16:
@@ -68,7 +70,7 @@ func TestModel(t *testing.T) {
 					pending = append(pending, delta{Type: ReplacedAll, List: l, Version: version})
 				}
 				if f.Len() != len(pending) {
-					t.Fatalf("step %d: %d are pending, want %d", i, f.Len(), len(pending))
+					t.Fatalf("%s: step %d: %d are pending, want %d", guarantee.Complete, i, f.Len(), len(pending))
 				}
 			}
 		})
