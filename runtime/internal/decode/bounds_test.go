@@ -313,11 +313,11 @@ func TestTooDeep(t *testing.T) {
 		return backwards
 	}
 	d := New(reflect.TypeFor[*recursive](), Options{})
-	if _, err := d.fromProtobuf(nested(maxDepth)); err != nil {
+	if _, err := d.fromProtobuf(nested(maxDepth), nil); err != nil {
 		t.Errorf("%d messages: %v", maxDepth, err)
 	}
 	for _, prefix := range [][]byte{nil, {9<<3 | wireGroup}, {9 << 3, 1}, {9<<3 | wire32, 0, 0, 0, 0}} {
-		if _, err := d.fromProtobuf(append(prefix, nested(1<<20)...)); !errors.Is(err, ErrTooDeep) {
+		if _, err := d.fromProtobuf(append(prefix, nested(1<<20)...), nil); !errors.Is(err, ErrTooDeep) {
 			t.Errorf("after %x: %v", prefix, err)
 		}
 	}

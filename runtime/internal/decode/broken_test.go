@@ -92,7 +92,7 @@ func TestSliceMessage(t *testing.T) {
 	if err := want.Unmarshal(text); err != nil {
 		t.Fatal(err)
 	}
-	got, err := New(reflect.TypeFor[*metav1.APIResourceList](), Options{}).fromProtobuf(text)
+	got, err := New(reflect.TypeFor[*metav1.APIResourceList](), Options{}).fromProtobuf(text, nil)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s, %v", difference(got, want), err)
 	}

@@ -46,7 +46,12 @@ func (d *jsonDecoder) structure(p *plan, at unsafe.Pointer) bool {
 		if f == nil || f.drop {
 			// An unknown name doesn't change the prediction: it may be a field of a later
 			// version that all objects have.
-			if !d.skip() {
+			if f != nil && f.timed {
+				ok = d.skipManagedFields()
+			} else {
+				ok = d.skip()
+			}
+			if !ok {
 				return false
 			}
 		} else {

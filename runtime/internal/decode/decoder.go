@@ -33,6 +33,8 @@ type Decoder struct {
 	// keepsAsked means that decoded objects have the fields of asked, metadataFirst that metadata has the
 	// number 1 in messages.
 	keepsAsked, metadataFirst bool
+	// keepsTimes means that decoded objects have their managedFields.
+	keepsTimes bool
 }
 
 // New returns a decoder of objects of type t. It panics if t isn't a pointer.
@@ -48,6 +50,8 @@ func New(t reflect.Type, opts Options) *Decoder {
 	number, hasMetadata := metadataOf(d.typ)
 	d.keepsAsked = (d.unstructured || hasMetadata) && d.cut.keepsAsked()
 	d.metadataFirst = number == objectMetadata
+	d.json.metadata = d.cut.forField("metadata")
+	d.keepsTimes = !d.cut.drops("metadata") && !d.json.metadata.drops(managedFields)
 	d.proto = protoDecoder{json: &d.json, messages: map[planKey]*messagePlan{}}
 	d.json.plans = plans{}
 	d.json.shareValues = opts.ShareValues

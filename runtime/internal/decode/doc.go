@@ -44,5 +44,5 @@
 //	└── reader        one stream                      decoder.go, input.go, wanted.go
 //	    ├── list      a list in JSON                  list.go
 //	    ├── protobufList                              protobuf.go
-//	    └── Events    a watch                         events.go, protobuf.go
+//	    └── Events    a watch                         events.go, protobuf.go, times.go
 package decode

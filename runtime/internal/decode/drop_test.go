@@ -58,7 +58,7 @@ func TestDropEverywhere(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				full, err := whole.fromProtobuf(text)
+				full, err := whole.fromProtobuf(text, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -96,7 +96,7 @@ func decodeBothWays(
 	if !d.proto.message(d.proto.messageOf(d.cut, typ), text, v.UnsafePointer()) {
 		t.Fatal("not by plan")
 	}
-	other, err := d.fromProtobuf(append(text[:len(text):len(text)], irregular...))
+	other, err := d.fromProtobuf(append(text[:len(text):len(text)], irregular...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

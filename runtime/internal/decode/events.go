@@ -23,6 +23,9 @@ type Event struct {
 	// InitialEventsEnd is set for the bookmark that ends the initial events of a watch-list, also if its
 	// annotations are dropped.
 	InitialEventsEnd bool
+	// Changed is when the object was last written, by the newest time in its metadata.managedFields, in seconds
+	// since 1970. It is 0 if there is none, or if times aren't read.
+	Changed int64
 	// Size is the size of the event's text in bytes.
 	Size int
 }
@@ -42,6 +45,10 @@ type Events struct {
 	protobuf bool
 	// parts are those of the last event in protobuf.
 	parts parts
+	// readsTimes means that Changed of events is set. times are those of the last event, here because a local
+	// variable would be allocated for each.
+	readsTimes bool
+	times      newest
 }
 
 var (
@@ -78,6 +85,19 @@ func (e *Events) End() {
 // Want makes events skip the objects for which wanted returns false, but not those of bookmarks and errors.
 // Call it before Next.
 func (e *Events) Want(wanted func(namespace, uid string) bool) { e.wanted = wanted }
+
+// ReadTimes sets whether Changed of events is set, for objects that are added or modified. The goroutine that
+// calls Next must call it.
+func (e *Events) ReadTimes(read bool) { e.readsTimes = read }
+
+// timesOf returns what the times of an event's object are to be added to, nil if they aren't read.
+func (e *Events) timesOf(t watch.EventType) *newest {
+	if !e.readsTimes || t != watch.Added && t != watch.Modified {
+		return nil
+	}
+	e.times = 0
+	return &e.times
+}
 
 // Wait blocks until an event begins to arrive or the stream ends, which Next reports. While a watch is idle,
 // its goroutine stands in Wait, which takes little stack: below the frames of Next it takes more than a
@@ -201,8 +221,15 @@ func (e *Events) body(d *jsonDecoder) (ok bool) {
 	if e.wanted != nil && isChange(e.event.Type) {
 		c.Wanted = e.wanted
 	}
+	d.times = e.timesOf(e.event.Type)
 	f, ok := c.object(&e.reader, d, ofEvent)
 	ok = ok && (f.fromCache || f.skipped || d.checkKind(f.object))
+	if d.times != nil && ok && !f.skipped {
+		if e.keepsTimes {
+			d.times.addObject(f.object)
+		}
+		e.event.Changed = int64(*d.times)
+	}
 	e.event.Object, e.event.FromCache, e.event.Version = f.object, f.fromCache, f.version
 	e.event.Skipped = f.skipped
 	return ok

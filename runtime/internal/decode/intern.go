@@ -242,7 +242,7 @@ func (p *plan) isShared() bool {
 
 // decodeShared decodes the value of a field, or finds the value that an equal text was decoded into.
 func (d *jsonDecoder) decodeShared(f *field, at unsafe.Pointer) bool {
-	if !f.plan.isShared() || d.depth > deepestShared || f.history.isHopeless() {
+	if !f.plan.isShared() || d.depth > deepestShared || f.history.isHopeless() || d.readsTimesIn(f.plan.cut) {
 		return d.value(f.plan, at)
 	}
 	target := reflect.NewAt(f.typ, at).Elem()

@@ -17,7 +17,7 @@ func (d *jsonDecoder) spend(n int) bool {
 
 // release ends an attempt. A large object must not hold memory for good.
 func (d *jsonDecoder) release() {
-	d.data = nil
+	d.data, d.times = nil, nil
 	if cap(d.unquoted) > largeWindow {
 		d.unquoted = nil
 	}

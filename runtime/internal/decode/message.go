@@ -76,8 +76,11 @@ func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) b
 			if !ok {
 				return false
 			}
-			if f.op != noOp && !f.drop &&
-				!d.messageField(f, unsafe.Add(at, f.offset), value, text[:n], behind) {
+			if f.drop {
+				if f.timed && d.json.times != nil {
+					d.json.times.addEntry(value)
+				}
+			} else if f.op != noOp && !d.messageField(f, unsafe.Add(at, f.offset), value, text[:n], behind) {
 				return false
 			}
 			rest = behind

@@ -57,8 +57,9 @@ type messageField struct {
 	// element of a slice.
 	elem *messagePlan
 	size uintptr
-	// drop means that the value is skipped, unique that it doesn't repeat.
-	drop, unique bool
+	// drop means that the value is skipped, timed that it is an entry of metadata.managedFields then, unique
+	// that it doesn't repeat.
+	drop, timed, unique bool
 	// key and value are memory to decode an entry of a map into. value is invalid while they are in use.
 	key, value reflect.Value
 }
@@ -167,6 +168,7 @@ func (d *protoDecoder) addFields(p *messagePlan, c *cut) bool {
 		below := c
 		if name != "" && name != "-" {
 			f.drop, below = c.drops(name), c.forField(name)
+			f.timed = f.drop && d.json.isManagedFields(p.typ, c, name)
 		}
 		f.unique = sf.Type == reflect.TypeFor[string]() && isUnique(p.typ, name)
 		if wire != "varint" && wire != "bytes" || !d.choose(&f, below) {

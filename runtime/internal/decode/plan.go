@@ -172,7 +172,9 @@ func (d *jsonDecoder) fieldsOf(p *plan) *fields {
 			return nil
 		}
 		for i := range p.fields.list {
-			p.fields.list[i].drop = p.cut.drops(p.fields.list[i].name())
+			f := &p.fields.list[i]
+			f.drop = p.cut.drops(f.name())
+			f.timed = f.drop && d.isManagedFields(p.typ, p.cut, f.name())
 		}
 	}
 	return p.fields
@@ -226,8 +228,8 @@ type field struct {
 	typ    reflect.Type
 	// plan is nil until the field is first met.
 	plan *plan
-	// drop means that the value is skipped.
-	drop bool
+	// drop means that the value is skipped, timed that it is metadata.managedFields then.
+	drop, timed bool
 	// next is the number of the field that followed last time.
 	next int32
 	// history decides whether values of the field are worth looking for, see decodeShared.

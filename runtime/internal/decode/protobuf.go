@@ -79,14 +79,20 @@ func (d *Decoder) HasProtobuf() bool {
 }
 
 // fromProtobuf decodes an object, by the plan of its type or, if that fails, by the type's own
-// method.
-func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
+// method. times, if not nil, receives the times of its managedFields.
+func (d *Decoder) fromProtobuf(text []byte, times *newest) (object any, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.json.times = times
+	defer func() { d.json.times = nil }()
 	d.proto.left = expansion * d.maxObject
 	v := reflect.New(d.typ)
-	if d.proto.message(d.proto.messageOf(d.cut, d.typ), text, v.UnsafePointer()) {
-		return v.Interface(), nil
+	// A plan that leaves messages to the method would drop the times before they are read.
+	if p := d.proto.messageOf(d.cut, d.typ); !p.own && d.proto.message(p, text, v.UnsafePointer()) {
+		if object = v.Interface(); times != nil && d.keepsTimes {
+			times.addObject(object)
+		}
+		return object, nil
 	}
 	if d.proto.left < 0 {
 		return nil, ErrTooLarge
@@ -95,6 +101,10 @@ func (d *Decoder) fromProtobuf(text []byte) (object any, err error) {
 	object = v.Interface()
 	if err := unmarshal(any(object).(message), text); err != nil {
 		return object, err
+	}
+	if times != nil {
+		*times = 0
+		times.addObject(object)
 	}
 	d.json.normalize(d.json.plans.without(d.cut, d.typ), v.UnsafePointer())
 	return object, nil
@@ -211,7 +221,7 @@ func (l *protobufList) item(end int64) error {
 		l.complete++
 		return nil
 	}
-	item, err := l.fromProtobuf(text)
+	item, err := l.fromProtobuf(text, nil)
 	if err != nil {
 		return l.brokenMessage(text, err)
 	}
@@ -282,7 +292,11 @@ func (e *Events) protobufObject(event *Event, text []byte) (err error) {
 		var bookmark metav1.PartialObjectMetadata // The metadata is field 1 of each API type.
 		event.InitialEventsEnd = unmarshal(&bookmark, text) == nil && endsInitialEvents(bookmark.Annotations)
 	}
-	event.Object, err = e.fromProtobuf(text)
+	times := e.timesOf(event.Type)
+	event.Object, err = e.fromProtobuf(text, times)
+	if times != nil {
+		event.Changed = int64(*times)
+	}
 	if typed, ok := any(event.Object).(runtime.Object); ok && err == nil {
 		typed.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(version, kind))
 	}

@@ -150,7 +150,11 @@ func (d *jsonDecoder) collectMembers(c *cut, is part) bool {
 			return false
 		}
 		if c.drops(name) {
-			ok = d.skip()
+			if is == metadataPart && name == managedFields {
+				ok = d.skipManagedFields()
+			} else {
+				ok = d.skip()
+			}
 		} else {
 			var value any
 			value, ok = d.untypedMember(name, c.forField(name), is)
@@ -197,7 +201,7 @@ func (d *jsonDecoder) untypedContainer(c *cut, is part) (any, bool) {
 // decodeSharedUntyped is decodeShared for a member whose value is a map or a slice.
 func (d *jsonDecoder) decodeSharedUntyped(name string, c *cut, is part) (any, bool) {
 	h := d.historyOf(name)
-	if d.depth > deepestShared || h.isHopeless() {
+	if d.depth > deepestShared || h.isHopeless() || is == metadataPart && d.readsTimesIn(c) {
 		return d.untypedContainer(c, is)
 	}
 	// Each cut has its own plan: with other names dropped, the same text is another value.

@@ -47,6 +47,10 @@ type jsonDecoder struct {
 	identity identity
 	// asked is what isWanted read last. It is here for the same reason.
 	asked asked
+	// metadata is the cut of the object's metadata.
+	metadata *cut
+	// times receives the times of managedFields that are skipped. It is nil while nobody asks for them.
+	times *newest
 }
 
 // value decodes the value at pos into the value of p's type at at.
