@@ -96,6 +96,28 @@ type Status struct {
 	// that weren't, with a reason. It also says whether the server was asked not to send managedFields.
 	Reading  listwatch.Reading
 	Handlers []HandlerStatus
+	// Lag is how old objects were when watches delivered that they were added or modified: from the newest time
+	// in their metadata.managedFields, which may be dropped by this informer but not by the server, until they
+	// arrived. That is when somebody last wrote them, if only their status. It is counted from the first call of
+	// CountLag on, for changes that this module decodes. These times are whole seconds, so ages are up to a
+	// second too high, and clocks differ: negative ages count as 0. Objects that are being deleted don't count,
+	// because the request to delete them leaves these times alone.
+	Lag struct {
+		Since time.Time
+		// Buckets have the objects that are older than those of the bucket before, and up to UpTo seconds old.
+		// The last one, whose UpTo is 0, has all that are older. Objects is how many all of them have, Seconds the
+		// sum of their ages.
+		Buckets []struct {
+			UpTo    float64
+			Objects uint64
+		}
+		Objects uint64
+		Seconds float64
+		// Absent is why there are none.
+		Absent string
+	}
+	// CountLag makes the informer count Lag. Until the first call it isn't, because that takes time.
+	CountLag func() `json:"-"`
 	// Find returns the object that the store has by a key now. The object must not be modified. Find is nil if
 	// the status isn't an informer's own.
 	Find func(key string) (obj any, ok bool) `json:"-"`

@@ -49,7 +49,9 @@ type source struct {
 	// decoding is nil in a source that never streams.
 	decoding *decoding
 	counts   *readingCounts
-	limiter  *listwatch.Limiter
+	// lag counts how old objects are when changes of them are streamed.
+	lag     sources.Lag
+	limiter *listwatch.Limiter
 	// requested is the resource that requests were for.
 	requested requested
 	// paused is the slot of a list between two of its pages.
@@ -92,6 +94,10 @@ func (s *source) Reading() listwatch.Reading {
 	_, reading.DropSent = s.requested.get()
 	return reading
 }
+
+// Lag returns what counts how old objects are when changes of them are streamed. Its user adds the objects
+// that have Written; the source counts the others.
+func (s *source) Lag() *sources.Lag { return &s.lag }
 
 // Resource returns the resource that the source lists, as far as a transport has seen its requests; else it
 // is empty.
@@ -300,7 +306,8 @@ func (s *source) watch(
 	s.counts.note(streamed, "")
 	stream := &watchStream{
 		body: body, kinds: c.kinds, decoding: s.decoding, answer: call.last,
-		fallback: clientStreamOf(w, s.expected, call.last),
+		fallback: clientStreamOf(w, s.expected, call.last), lag: &s.lag,
+		initial: isListing(opts) || opts.ResourceVersion == "" || opts.ResourceVersion == "0",
 	}
 	body.events.Want(sources.Wanted(ctx))
 	if isListing(opts) {

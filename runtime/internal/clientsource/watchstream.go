@@ -142,6 +142,11 @@ type watchStream struct {
 	fallback           *clientStream
 	// listing means that the initial events haven't ended.
 	listing bool
+	// lag counts how old objects are. initial means that they may have existed before the watch: a watch from
+	// no version begins with the existing objects, too, as if they were added. timed means that the last event
+	// was read with its times.
+	lag            *sources.Lag
+	initial, timed bool
 	// slot is that of the initial events, nil without a budget.
 	slot *limits.Slot
 	// done is that of the context that stops the stream; unwatch ends this link. Only the
@@ -179,6 +184,8 @@ func (s *watchStream) Next(ctx context.Context) (sources.Event, error) {
 
 // read returns the next event, which has begun to arrive.
 func (s *watchStream) read(ctx context.Context) (sources.Event, error) {
+	s.timed = s.lag.Started() && !s.initial
+	s.body.events.ReadTimes(s.timed)
 	raw, err := s.body.events.Next()
 	if err != nil {
 		return s.failed(ctx, err)
@@ -312,15 +319,30 @@ type object interface {
 	metav1.Object
 }
 
+// noteLag sets Written of an event. It leaves out objects that are being deleted: the request for that
+// doesn't change their managedFields, so they would be as old as their last change.
+func (s *watchStream) noteLag(event *sources.Event, written int64, obj object) {
+	switch {
+	case !s.timed || event.Type == watch.Deleted || obj.GetDeletionTimestamp() != nil:
+	case written == 0:
+		s.lag.AddUntimed()
+	default:
+		event.Written = written
+	}
+}
+
 func (s *watchStream) convert(raw decode.Event, obj object) sources.Event {
 	event := sources.Event{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
 	if raw.Type != watch.Bookmark {
 		event.Object = raw.Object
+		s.noteLag(&event, raw.Written, obj)
+		s.initial = s.initial && (s.listing || raw.Type == watch.Added)
 		return event
 	}
+	s.initial = s.initial && s.listing
 	event.InitialEventsEnd = raw.InitialEventsEnd
 	if s.listing && event.InitialEventsEnd {
-		s.listing, s.slot = false, nil
+		s.listing, s.initial, s.slot = false, false, nil
 		s.decoding.counts.noteBytes(s.answer, true)
 		s.body.events.End()
 		s.decoding.endList()

@@ -23,9 +23,9 @@ type Event struct {
 	// InitialEventsEnd is set for the bookmark that ends the initial events of a watch-list, also if its
 	// annotations are dropped.
 	InitialEventsEnd bool
-	// Changed is when the object was last written, by the newest time in its metadata.managedFields, in seconds
+	// Written is when the object was last written, by the newest time in its metadata.managedFields, in seconds
 	// since 1970. It is 0 if there is none, or if times aren't read.
-	Changed int64
+	Written int64
 	// Size is the size of the event's text in bytes.
 	Size int
 }
@@ -45,7 +45,7 @@ type Events struct {
 	protobuf bool
 	// parts are those of the last event in protobuf.
 	parts parts
-	// readsTimes means that Changed of events is set. times are those of the last event, here because a local
+	// readsTimes means that Written of events is set. times are those of the last event, here because a local
 	// variable would be allocated for each.
 	readsTimes bool
 	times      newest
@@ -86,7 +86,7 @@ func (e *Events) End() {
 // Call it before Next.
 func (e *Events) Want(wanted func(namespace, uid string) bool) { e.wanted = wanted }
 
-// ReadTimes sets whether Changed of events is set, for objects that are added or modified. The goroutine that
+// ReadTimes sets whether Written of events is set, for objects that are added or modified. The goroutine that
 // calls Next must call it.
 func (e *Events) ReadTimes(read bool) { e.readsTimes = read }
 
@@ -228,7 +228,7 @@ func (e *Events) body(d *jsonDecoder) (ok bool) {
 		if e.keepsTimes {
 			d.times.addObject(f.object)
 		}
-		e.event.Changed = int64(*d.times)
+		e.event.Written = int64(*d.times)
 	}
 	e.event.Object, e.event.FromCache, e.event.Version = f.object, f.fromCache, f.version
 	e.event.Skipped = f.skipped

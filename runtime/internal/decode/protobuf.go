@@ -295,7 +295,7 @@ func (e *Events) protobufObject(event *Event, text []byte) (err error) {
 	times := e.timesOf(event.Type)
 	event.Object, err = e.fromProtobuf(text, times)
 	if times != nil {
-		event.Changed = int64(*times)
+		event.Written = int64(*times)
 	}
 	if typed, ok := any(event.Object).(runtime.Object); ok && err == nil {
 		typed.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(version, kind))

@@ -107,7 +107,7 @@ func sameEvents(
 	for n := 0; ; n++ {
 		want, wantErr := plain.Next()
 		got, err := timed.Next()
-		if want.Changed != 0 {
+		if want.Written != 0 {
 			t.Fatalf("event %d: a time that nobody asked for", n)
 		}
 		if opts.ShareValues && err != nil && wantErr != nil {
@@ -119,8 +119,8 @@ func sameEvents(
 		if err != nil {
 			return times
 		}
-		times = append(times, got.Changed)
-		if got.Changed = 0; !reflect.DeepEqual(got, want) {
+		times = append(times, got.Written)
+		if got.Written = 0; !reflect.DeepEqual(got, want) {
 			t.Fatalf("event %d: %+v, without times %+v", n, got, want)
 		}
 	}
@@ -261,8 +261,8 @@ func BenchmarkTimes(b *testing.B) {
 							if err == io.EOF {
 								break
 							}
-							if err != nil || (e.Changed != 0) != read {
-								b.Fatal(err, e.Changed)
+							if err != nil || (e.Written != 0) != read {
+								b.Fatal(err, e.Written)
 							}
 						}
 					}

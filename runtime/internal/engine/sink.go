@@ -35,6 +35,8 @@ func (i *engine[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics)
 
 		Newest: func() func() { return i.beforeNewest(queue) },
 
+		Lag: i.lag(),
+
 		InitialEventsTimeout: i.config.Options.InitialEventsTimeout,
 		SilenceTimeout:       i.config.Options.SilenceTimeout,
 	}

@@ -32,6 +32,7 @@ func (i *engine[K]) Status() informer.Status {
 		ResourceVersion: i.store.ResourceVersion(),
 		Objects:         i.store.Len(),
 		Find:            i.find,
+		CountLag:        i.countLag,
 	}
 	if r != nil {
 		h := r.Health()
@@ -48,6 +49,7 @@ func (i *engine[K]) Status() informer.Status {
 	if source, ok := i.config.Source.(interface{ Reading() listwatch.Reading }); ok {
 		s.Reading = source.Reading()
 	}
+	i.setLag(&s)
 	i.detector.Load().status(&s)
 	if stopped {
 		s.State = informer.Stopped

@@ -153,10 +153,12 @@ func (h *health) connected() {
 	})
 }
 
-func (h *health) event(bookmark bool) {
-	now := time.Now().UnixNano()
+// event notes that an event arrives now, and returns that time.
+func (h *health) event(bookmark bool) (now int64) {
+	now = time.Now().UnixNano()
 	h.lastEvent.Store(now)
 	if bookmark {
 		h.lastBookmark.Store(now)
 	}
+	return now
 }

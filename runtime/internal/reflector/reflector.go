@@ -96,6 +96,8 @@ type Options struct {
 	// that is older than what the sink had: the server's data was restored. An older list without such a
 	// request comes from a server that lags.
 	Newest func() (wentBack func())
+	// Lag counts how old the objects are that have Written. It is the source's, nil if that never sets Written.
+	Lag *sources.Lag
 	// ResourceVersionUpdated, if not nil, is called after each event on a watch
 	// with the version from which the reflector would watch again.
 	ResourceVersionUpdated func(resourceVersion string)

@@ -184,7 +184,10 @@ func (r *Reflector) follow(
 		if err != nil {
 			return false, r.endOfStream(ctx, err, opened, count)
 		}
-		r.health.event(event.Type == watch.Bookmark)
+		now := r.health.event(event.Type == watch.Bookmark)
+		if event.Written != 0 {
+			r.opts.Lag.Add(now/int64(time.Millisecond), event.Written)
+		}
 		if handle(event) {
 			return true, nil
 		}

@@ -58,6 +58,9 @@ type Event struct {
 	ResourceVersion string
 	// InitialEventsEnd marks the bookmark that ends the initial events of a watch-list.
 	InitialEventsEnd bool
+	// Written is when the object was written, in seconds since 1970, 0 if its age isn't to be counted: nobody
+	// asked for it, it isn't known, or the object was there before the watch.
+	Written int64
 }
 
 // Client has the methods of a generated typed client that list and watch.
