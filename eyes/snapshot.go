@@ -87,6 +87,9 @@ type Informer struct {
 	// NotStreamed is why the last list or watch wasn't decoded while it arrived, empty if it was.
 	NotStreamed string    `json:"notStreamed,omitempty"`
 	Handlers    []Handler `json:"handlers"`
+	// Lag is nil if it isn't known; LagUnknown is why.
+	Lag        *Lag   `json:"lag,omitempty"`
+	LagUnknown string `json:"lagUnknown,omitempty"`
 	// Unread is why only the name, the state and Synced are known.
 	Unread string `json:"unread,omitempty"`
 	// Reason is why it hasn't synced or fails, in a word, see informer.SyncError.
@@ -185,6 +188,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		unsynced.Synced = false // An informer that has synced may fail, too.
 		i.Reason = unsynced.NotSynced().Reason
 	}
+	i.Lag, i.LagUnknown = lagOf(s)
 	if snapshot.keys {
 		i.MutatedKey = s.MutatedObject
 	}

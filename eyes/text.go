@@ -38,7 +38,7 @@ func (s *Snapshot) writeInformers(b *strings.Builder) {
 	b.WriteString("\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	row(t, "SOURCE", "INFORMER", "FORM", "STATE", "FOR", "SYNCED", "OBJECTS", "LISTS", "WATCHES", "LAST EVENT",
-		"FAILURES")
+		"LAG 50% 99%", "FAILURES")
 	for _, i := range s.Informers {
 		what := i.resource()
 		if i.Namespace != "" {
@@ -46,7 +46,7 @@ func (s *Snapshot) writeInformers(b *strings.Builder) {
 		}
 		row(t, i.Source, what, i.Form, i.State, s.age(i.Since), yesNo(i.Synced),
 			known(i.Unread == "", i.Objects), known(i.Unread == "", i.Lists), known(i.Unread == "", i.Watches),
-			s.age(i.LastEvent), known(i.Unread == "", i.Failures))
+			s.age(i.LastEvent), i.Lag, known(i.Unread == "", i.Failures))
 	}
 	_ = t.Flush()
 	b.WriteString("\n")

@@ -18,10 +18,10 @@ import (
 // Its metrics are kubewright_informer_*, kubewright_handler_*, kubewright_queue_* and kubewright_findings.
 // Their labels are the name that was given to Add (source), group, version, resource and form of an informer,
 // the name of a handler, a state, a reason in a word, and the kind of a finding: never a namespace, key,
-// selector or text of an error. Informers with the same labels are one series: objects, counts and backlogs
-// add up, of ages the worst counts, and it has synced if all have. What isn't known has no series. A count
-// may go down when an informer is removed, as it does when a program starts anew. Folder monitoring of the
-// module has alerts and a dashboard that use them.
+// selector or text of an error. Informers with the same labels are one series: objects, counts, backlogs and
+// buckets add up, of ages the worst counts, and it has synced if all have. What isn't known has no series. A
+// count may go down when an informer is removed, as it does when a program starts anew. Folder monitoring of
+// the module has alerts and a dashboard that use them.
 func New(e *eyes.Eyes) prometheus.Collector { return collector{e} }
 
 type collector struct{ eyes *eyes.Eyes }
@@ -108,13 +108,16 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, f := range families {
 		ch <- f.desc
 	}
+	ch <- informerLag
 }
 
 func (c collector) Collect(ch chan<- prometheus.Metric) {
-	all := series{}
+	all, lag := series{}, lags{}
 	s := c.eyes.Snapshot()
 	for n := range s.Informers {
-		all.addInformer(&s.Informers[n], s.Taken)
+		i := &s.Informers[n]
+		all.addInformer(i, s.Taken)
+		lag.add(i.Lag, labelsOf(i)...)
 	}
 	for n := range s.Queues {
 		all.addQueue(&s.Queues[n], s.Taken)
@@ -122,6 +125,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	for _, f := range s.Findings {
 		all.add(findings, 1, f.Source, f.Kind)
 	}
+	lag.collect(ch)
 	for at, value := range all {
 		ch <- prometheus.MustNewConstMetric(at.desc, at.kind, value, strings.Split(at.labels, "\x00")...)
 	}
@@ -136,15 +140,23 @@ type place struct {
 }
 
 func (all series) add(f *family, value float64, labels ...string) {
-	at := place{f, strings.ToValidUTF8(strings.Join(labels, "\x00"), "?")}
+	at := place{f, joined(labels)}
 	if before, ok := all[at]; ok {
 		value = f.merge(before, value)
 	}
 	all[at] = value
 }
 
+// joined returns labels as a key of a map, valid for metrics.
+func joined(labels []string) string { return strings.ToValidUTF8(strings.Join(labels, "\x00"), "?") }
+
+// labelsOf returns the values of ofInformer.
+func labelsOf(i *eyes.Informer) []string {
+	return []string{i.Source, i.Group, i.Version, i.Resource, i.Form}
+}
+
 func (all series) addInformer(i *eyes.Informer, now time.Time) {
-	labels := []string{i.Source, i.Group, i.Version, i.Resource, i.Form}
+	labels := labelsOf(i)
 	and := func(label string) []string { return append(labels[:5:5], label) }
 	synced := 0.0
 	if i.Synced {
