@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/mod/modfile"
 )
 
 // findings reports what a move can't do, or what people should know of it.
@@ -189,13 +191,24 @@ func (m *mover) reportManagers(g *program, literals []managerLiteral) {
 
 // reportReplaced reports replaced modules of Kubernetes, which stay at the version that replaces them.
 func (m *mover) reportReplaced() {
+	for _, r := range m.replaced() {
+		m.report.byHand(m.relative(m.path("go.mod")), r.Syntax.Start.Line, m.describe(r))
+	}
+}
+
+// replaced returns the replacements of modules of Kubernetes.
+func (m *mover) replaced() (found []*modfile.Replace) {
 	for _, r := range m.mod.Replace {
 		if strings.HasPrefix(r.Old.Path, "k8s.io/") || r.Old.Path == controllers {
-			with := strings.TrimSpace(r.New.Path + " " + r.New.Version)
-			m.report.byHand(m.relative(m.path("go.mod")), r.Syntax.Start.Line, r.Old.Path+" is replaced by "+with+
-				", whatever version is required; kubewright needs "+m.ClientGo)
+			found = append(found, r)
 		}
 	}
+	return found
+}
+
+func (m *mover) describe(r *modfile.Replace) string {
+	return r.Old.Path + " is replaced by " + strings.TrimSpace(r.New.Path+" "+r.New.Version) +
+		", whatever version is required; kubewright needs " + m.ClientGo
 }
 
 // reportBroken reports packages of other modules that don't compile with the raised versions, where they are

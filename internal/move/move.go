@@ -156,6 +156,10 @@ func (m *mover) untidyError(ctx context.Context, raised error) error {
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("nothing can be checked, because the module fails without any change: %w", err)
 	}
+	if found := m.replaced(); len(found) > 0 {
+		return fmt.Errorf("%s:%d: %s; raise or remove the replacements of Kubernetes' modules: %w",
+			m.relative(m.path("go.mod")), found[0].Syntax.Start.Line, m.describe(found[0]), raised)
+	}
 	return fmt.Errorf("with all modules raised, nothing can be checked: %w", raised)
 }
 
