@@ -2,9 +2,12 @@ package model
 
 import (
 	"context"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 )
 
 // TypedPackage returns the package typed of structured-merge-diff, of the major version that apimachinery has
@@ -21,13 +24,20 @@ func TypedPackage(ctx context.Context, dir string) string {
 		}
 		dir = parent
 	}
-	packages, err := runGoList[struct{ Imports []string }](ctx, dir,
-		"-find", "-json=Imports", "k8s.io/apimachinery/pkg/util/managedfields")
-	if err == nil {
-		for _, p := range packages {
-			for _, imported := range p.Imports {
-				if typedPackage.MatchString(imported) {
-					return imported
+	// With -find, which doesn't load what is imported, the go command doesn't tell imports.
+	packages, _ := runGoList[struct {
+		Dir     string
+		GoFiles []string
+	}](ctx, dir, "-find", "-json=Dir,GoFiles", "k8s.io/apimachinery/pkg/util/managedfields")
+	for _, p := range packages {
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.ImportsOnly)
+			if err != nil {
+				continue
+			}
+			for _, spec := range file.Imports {
+				if path, _ := strconv.Unquote(spec.Path.Value); typedPackage.MatchString(path) {
+					return path
 				}
 			}
 		}
