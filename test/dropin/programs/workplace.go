@@ -218,8 +218,8 @@ func (w *workplace) counts(report string) (lines, stay string) {
 }
 
 // back goes the way back twice: right after the move, which must leave no difference, and when it was
-// committed, which must leave none in .go files. builds is true if the program compiles without the move, with
-// its modules raised: then it must compile after that, too.
+// committed, which must leave none in .go files. builds is true if the program compiles with its modules
+// raised and nothing moved: then it must compile after that, too.
 func (w *workplace) back(ctx context.Context, builds bool) error {
 	clean := func(step string, args ...string) error {
 		out, err := w.run(ctx, step, "git", args...)
