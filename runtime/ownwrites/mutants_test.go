@@ -32,7 +32,7 @@ var mutations = map[string]planted.Bug{
 	"the heap isn't one": planted.In("(*watched).up",
 		"compare(w.version, in.waits[parent].version) >= 0",
 		"BUG != (compare(w.version, in.waits[parent].version) >= 0)"),
-	"a released key is lost": planted.In("(*Queue).Release",
+	"a released key is lost": planted.In("(*Queue).release",
 		"q.makeReady(id)", "if !BUG { q.makeReady(id) }").Breaks(guarantee.NoneLost),
 	"an object that left the selection may not come back": planted.In("(*watched).removed",
 		`scope.Labels == "" && scope.Fields == ""`, `BUG || scope.Labels == "" && scope.Fields == ""`),

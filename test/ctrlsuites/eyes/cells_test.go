@@ -126,7 +126,7 @@ func TestCells(t *testing.T) {
 	b.has(b.cells("informers")[0], map[string]string{
 		"Informer": "deployments.apps", "Source": "shop", "Namespace": "-", "Form": "typed", "State": "Idle",
 		"For": "-", "Synced": "no", "Objects": "0", "Lists": "0", "Watches": "0", "Last event": "-",
-		"Failures": "0",
+		"Failures": "0", "Lag, 99%": "-",
 	}, nil)
 
 	// Two objects are listed, three come by the watch, and the handler doesn't return from the first.
@@ -152,6 +152,7 @@ func TestCells(t *testing.T) {
 		"Informer": "deployments.apps", "Source": "shop", "Namespace": "-", "Form": "typed", "State": "Watching",
 		"Synced": "yes", "Objects": strconv.Itoa(len(s.server.Objects())),
 		"Lists": fmt.Sprint(s.lists.Load()), "Watches": fmt.Sprint(s.watches.Load()), "Failures": "0",
+		"Lag, 99%": "-", // the objects have no managedFields
 	}, map[string]between{
 		"For":        {0, since(time.Unix(0, s.opened.Load()))},
 		"Last event": {0, since(time.Unix(0, s.opened.Load()))},
