@@ -86,8 +86,7 @@ type Row struct {
 	// Name is that of the constant.
 	Name      string
 	Guarantee Guarantee
-	// Of is what gives it: "informers", "queues".
-	Of, Means string
+	Means     string
 }
 
 // Table returns all guarantees, as this file documents them.
@@ -101,12 +100,11 @@ func Table() (rows []Row) {
 		if !ok || block.Tok != token.CONST {
 			continue
 		}
-		of := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(block.Doc.Text()), "Of "), ".")
 		for _, spec := range block.Specs {
 			constant := spec.(*ast.ValueSpec)
 			value, _ := strconv.Unquote(constant.Values[0].(*ast.BasicLit).Value)
 			means := strings.Join(strings.Fields(constant.Doc.Text()), " ")
-			rows = append(rows, Row{constant.Names[0].Name, Guarantee(value), of, means})
+			rows = append(rows, Row{constant.Names[0].Name, Guarantee(value), means})
 		}
 	}
 	return rows

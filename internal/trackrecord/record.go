@@ -20,8 +20,6 @@ type entry struct {
 	bug  planted.Bug
 	// nightly bugs are planted each night.
 	nightly bool
-	// hole is why nothing finds the bug, if nothing does.
-	hole string
 }
 
 // entries returns all bugs.
@@ -62,7 +60,7 @@ func look(out io.Writer, dir string, chosen []entry) ([]finding, error) {
 	built := map[string]planted.Tests{}
 	var findings []finding
 	for _, e := range chosen {
-		r := rigOf(e.bug.Rig)
+		r := rigs[e.bug.Rig]
 		tests, ok := built[r.build()]
 		if !ok {
 			start := time.Now()

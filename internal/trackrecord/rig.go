@@ -1,7 +1,6 @@
 package main
 
 import (
-	"path"
 	"strings"
 )
 
@@ -15,11 +14,9 @@ type rig struct {
 	// tests is a pattern of names, args are the flags of these tests.
 	tests string
 	args  []string
-	// written is set for a test that was written for one bug, not for a law.
-	written bool
 }
 
-// The rigs that test laws.
+// The rigs. All of them test laws: no bug needs a test of its own.
 const (
 	model       = "model"
 	raced       = "raced model"
@@ -44,16 +41,6 @@ var rigs = map[string]rig{
 		tests: "TestDeltaFIFOLikeClientGo|TestDeltaFIFOOrder"},
 	queues: {about: "the model and the laws of queues", folder: "runtime/queue",
 		tests: "TestQueueIsItsModel|TestLaws"},
-}
-
-// rigOf returns the rig of a name: one of rigs, or a test as "runtime/queue.TestGet".
-func rigOf(name string) rig {
-	if r, ok := rigs[name]; ok {
-		return r
-	}
-	folder, test := path.Split(name)
-	last, test, _ := strings.Cut(test, ".")
-	return rig{about: test, folder: folder + last, tests: test, written: true}
 }
 
 // build identifies what is built: rigs of the same tests share it.

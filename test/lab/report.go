@@ -25,7 +25,8 @@ var pageTemplate string
 // report makes the page.
 func report(all []results.Result) string {
 	var b strings.Builder
-	view := view{Tests: tests(all), Faults: faults(all), Kinds: len(fault.All())}
+	view := view{Tests: tests(all), Kept: faults(all, fault.Kept), Unusable: faults(all, fault.Unusable),
+		Wrong: faults(all, fault.Wrong), Kinds: len(fault.All())}
 	if err := template.Must(template.New("").Parse(pageTemplate)).Execute(&b, view); err != nil {
 		panic(err)
 	}
@@ -34,9 +35,10 @@ func report(all []results.Result) string {
 
 // view is the data of the template.
 type view struct {
-	Tests  []testRow
-	Faults []faultRow
-	Kinds  int
+	Tests []testRow
+	// The faults are by class.
+	Kept, Unusable, Wrong []faultRow
+	Kinds                 int
 }
 
 // testRow is a row of the table of tests: what was done where, and how each implementation fared.
@@ -46,11 +48,11 @@ type testRow struct {
 	Cells                []string
 }
 
-// faultRow is a row of the table of faults.
+// faultRow is a row of a table of faults: how informers of generated code fared, and client-go's. Those of the
+// facade have the same engine.
 type faultRow struct {
 	fault.Fault
-	Needs, Bound, Told string
-	Cells              []string
+	Bound, Ours, ClientGo string
 }
 
 // tests sums up all results but those of single faults, grouped by place, protocol and test.
@@ -79,22 +81,25 @@ func tests(all []results.Result) (rows []testRow) {
 	return rows
 }
 
-// faults sums the results of single faults.
-func faults(all []results.Result) (rows []faultRow) {
+// faults sums the results of each fault of a class.
+func faults(all []results.Result, class fault.Class) (rows []faultRow) {
 	for _, f := range fault.All() {
-		row := faultRow{Fault: f, Needs: needs(f), Bound: bound(f), Told: told(f)}
-		for _, name := range implementations {
-			var total results.Result
-			for _, r := range all {
-				if r.Fault == f.Name && r.Implementation == name {
-					total = sum(total, r)
-				}
-			}
-			row.Cells = append(row.Cells, cell(total, total.Trials > 0))
+		if f.Class == class {
+			rows = append(rows, faultRow{f, bound(f), fared(all, f, "ours"), fared(all, f, "client-go")})
 		}
-		rows = append(rows, row)
 	}
 	return rows
+}
+
+// fared sums how an implementation fared with a fault.
+func fared(all []results.Result, f fault.Fault, implementation string) string {
+	var total results.Result
+	for _, r := range all {
+		if r.Fault == f.Name && r.Implementation == implementation {
+			total = sum(total, r)
+		}
+	}
+	return cell(total, total.Trials > 0)
 }
 
 func sum(a, b results.Result) results.Result {
@@ -112,7 +117,7 @@ func sum(a, b results.Result) results.Result {
 	return a
 }
 
-// cell returns the longest time until everything was right or, if some trials failed, how many and why.
+// cell returns the longest time until everything was right, in seconds, or, if some trials failed, how many and why.
 func cell(r results.Result, ok bool) string {
 	if !ok {
 		return ""
@@ -125,7 +130,7 @@ func cell(r results.Result, ok bool) string {
 		return "right"
 	}
 	if len(words) == 0 {
-		return fmt.Sprintf("%.1f s", r.Took.Seconds())
+		return fmt.Sprintf("%.1f", r.Took.Seconds())
 	}
 	return strings.Join(words, ", ")
 }
@@ -141,17 +146,6 @@ func needs(f fault.Fault) string {
 		options = append(options, "InitialEventsTimeout")
 	}
 	return strings.Join(options, ", ")
-}
-
-// told returns whether an informer has to report a fault: nothing where it needn't.
-func told(f fault.Fault) string {
-	switch {
-	case f.Class == fault.Kept:
-		return ""
-	case f.Unseen:
-		return "can't be seen"
-	}
-	return "yes"
 }
 
 // bound returns the bound in words.
