@@ -48,8 +48,7 @@ type testRow struct {
 	Cells                []string
 }
 
-// faultRow is a row of a table of faults: how informers of generated code fared, and client-go's. Those of the
-// facade have the same engine.
+// faultRow is a row of a table of faults: how informers of generated code fared, and client-go's.
 type faultRow struct {
 	fault.Fault
 	Bound, Ours, ClientGo string
@@ -117,7 +116,8 @@ func sum(a, b results.Result) results.Result {
 	return a
 }
 
-// cell returns the longest time until everything was right, in seconds, or, if some trials failed, how many and why.
+// cell returns the longest time until everything was right, in seconds, or, if some trials failed, how many
+// and why.
 func cell(r results.Result, ok bool) string {
 	if !ok {
 		return ""

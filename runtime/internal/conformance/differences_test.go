@@ -14,8 +14,8 @@ import (
 
 const root = "../../.."
 
-// testRef matches a test in the last column of a row: a package, a test, and a scenario or subtest of it, as go test's
-// -run takes it.
+// testRef matches a test in the last column of a row: a package, a test, and a scenario or subtest of it, as
+// go test's -run takes it.
 var testRef = regexp.MustCompile("^`([a-z/]+)` (Test[A-Za-z0-9]+)(?:/(.+))?$")
 
 // differences returns the tests that docs/differences.md names, each with its scenario, or "" if it names
