@@ -23,13 +23,16 @@ type Init struct {
 	group, version, kind, resource string
 	namespaced                     bool
 	apis, crds                     string
+	flags                          *pflag.FlagSet
 }
 
 // AddFlags adds the flags of kubewright init.
 func (i *Init) AddFlags(fs *pflag.FlagSet) {
+	i.flags = fs
 	fs.StringVar(&i.kind, "kind", "", "the kind (default: the end of the module's path, as a Go name)")
 	fs.StringVar(&i.group, "group", "",
-		"the API group (default: the module's path from its end to its domain, such as shop.example.com)")
+		"the API group (default: that of the APIs that exist, if it is one or one has the kind; else the module's"+
+			" path from its end to its domain, such as shop.example.com)")
 	fs.StringVar(&i.version, "version", "v1", "the version of the group")
 	fs.StringVar(&i.resource, "resource", "", "the kind in paths of requests (default: its plural)")
 	fs.BoolVar(&i.namespaced, "namespaced", true, "whether objects are in namespaces")
@@ -49,8 +52,8 @@ type Begun struct {
 	// Advice is what to do by hand, a line each. Registers is true if the package registers its types itself.
 	Advice    []string
 	Registers bool
-	// DefaultGroup is the group if it follows from the module's path, else "".
-	DefaultGroup string
+	// DefaultGroup is the group if no flag names it, else "". DefaultFrom says where it is from.
+	DefaultGroup, DefaultFrom string
 	// Generate is the argument of go generate: the packages of the folder that has its line, or the root alone
 	// if that has it, so that the go command doesn't list the generated packages.
 	Generate string
@@ -72,8 +75,8 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	if err := i.refuseNested(module.Dir); err != nil {
 		return nil, err
 	}
-	group, resource := i.group, i.resource
-	if err := i.setDefaults(module.Path); err != nil {
+	resource, begun := i.resource, &Begun{}
+	if err := i.setDefaults(module.Path, begun); err != nil {
 		return nil, err
 	}
 	defs, problems := i.definition()
@@ -89,15 +92,12 @@ func (i *Init) Plan(ctx context.Context) (*Begun, error) {
 	if err != nil {
 		return nil, err
 	}
-	begun := &Begun{Kind: i.kind}
+	begun.Kind = i.kind
 	if source != nil {
 		begun.CopiedFrom = source.version
 		if err := i.follow(source, resource); err != nil {
 			return nil, err
 		}
-	}
-	if group == "" {
-		begun.DefaultGroup = i.group
 	}
 	contents, err := i.goFiles(begun, folders, defs, source)
 	if err != nil {
@@ -147,8 +147,8 @@ func (i *Init) refuseNested(root string) error {
 	return nil
 }
 
-// setDefaults derives the values that no flag sets from the path of the module.
-func (i *Init) setDefaults(module string) error {
+// setDefaults derives the values that no flag sets from the APIs that exist, and from the path of the module.
+func (i *Init) setDefaults(module string, begun *Begun) error {
 	elements := strings.Split(module, "/")
 	if n := len(elements) - 1; n > 0 && majorVersion.MatchString(elements[n]) {
 		elements = elements[:n]
@@ -164,6 +164,11 @@ func (i *Init) setDefaults(module string) error {
 	if crd.Registers(i.kind) {
 		return fmt.Errorf("--kind: a type %s collides with what registers the types of a package", i.kind)
 	}
+	if i.group == "" {
+		if err := i.joinGroup(begun); err != nil {
+			return err
+		}
+	}
 	if i.group == "" && !strings.Contains(domain, ".") {
 		return fmt.Errorf("--group is missing, and the module path %q has no domain for its default; give it, such"+
 			" as --group shop.example.com", module)
@@ -175,6 +180,7 @@ func (i *Init) setDefaults(module string) error {
 			labels = slices.Insert(labels, 0, label)
 		}
 		i.group = strings.Join(labels, ".")
+		begun.DefaultGroup, begun.DefaultFrom = i.group, "after the module's path"
 	}
 	if i.resource == "" {
 		i.resource = model.Resource(i.kind)

@@ -61,7 +61,7 @@ func (i *Init) findGenerate(contents map[string][]byte, root string) (generateLi
 			return true
 		})
 		if err != nil || found {
-			return g, err
+			return g, errors.Join(err, i.refuseOtherCRDs(g))
 		}
 	}
 	crds, err := relative(i.apis, i.crds)
@@ -69,6 +69,16 @@ func (i *Init) findGenerate(contents map[string][]byte, root string) (generateLi
 		" contains the API types, in a folder for each group and version.\npackage " + packageName(i.apis) +
 		"\n\n" + goGenerate + crds + "\n")
 	return generateLine{dir: i.apis, argument: inAPIs, crds: i.crds}, err
+}
+
+// refuseOtherCRDs returns an error if --crds-dir names another folder than an existing line: init changes no
+// file.
+func (i *Init) refuseOtherCRDs(g generateLine) error {
+	if !i.flags.Changed("crds-dir") || g.crds == "" || sameFolder(g.crds, i.crds) {
+		return nil
+	}
+	return fmt.Errorf("--crds-dir %s: the //go:generate line in %s writes definitions to %s; leave out the"+
+		" flag, or change that line", i.crds, g.dir, g.crds)
 }
 
 // relative returns the path of a folder as seen from another one, with slashes.

@@ -55,6 +55,46 @@ func newestVersion(folder string, wanted func(dir string) (bool, error)) (newest
 // handWritten reports whether a file isn't kubewright's.
 func handWritten(file string) bool { return !strings.HasPrefix(file, "zz_generated.") }
 
+// joinGroup sets the group to that of the APIs that has the kind in a version, or else to the only one.
+// Without APIs, or with several that lack the kind, it sets none.
+func (i *Init) joinGroup(begun *Begun) error {
+	var having, all []string
+	folders := map[string]string{}
+	for _, name := range output.Folders(i.apis) {
+		folder := filepath.Join(i.apis, name)
+		group, err := groupOf(folder)
+		if err != nil {
+			return err
+		}
+		if group == "" {
+			continue
+		}
+		newest, err := newestVersion(folder, func(dir string) (bool, error) {
+			return model.Declared(dir, handWritten)[i.kind] != "", nil
+		})
+		if err != nil {
+			return err
+		}
+		if newest != "" {
+			having = append(having, group)
+		}
+		all, folders[group] = append(all, group), folder
+	}
+	switch {
+	case len(having) > 1:
+		return fmt.Errorf("--group is missing, and the groups %s have a kind %s; give one of them, or another",
+			strings.Join(having, " and "), i.kind)
+	case len(having) == 1:
+		i.group = having[0]
+	case len(all) == 1:
+		i.group = all[0]
+	default:
+		return nil
+	}
+	begun.DefaultGroup, begun.DefaultFrom = i.group, "that of "+filepath.ToSlash(folders[i.group])
+	return nil
+}
+
 // findKind returns the kind in another version than that of the folder dir, nil if no version has it.
 func findKind(dir, group, kind string) (*kindSource, error) {
 	found, err := newestVersion(filepath.Dir(dir), func(other string) (bool, error) {

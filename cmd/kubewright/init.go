@@ -60,8 +60,7 @@ func printBegun(out io.Writer, begun *generators.Begun) error {
 		fmt.Fprintln(&text, "wrote", path)
 	}
 	if begun.DefaultGroup != "" {
-		fmt.Fprintf(&text, "\nThe group is %s, after the module's path; --group names another.\n",
-			begun.DefaultGroup)
+		fmt.Fprintf(&text, "\nThe group is %s, %s; --group names another.\n", begun.DefaultGroup, begun.DefaultFrom)
 	}
 	text.WriteString("\nNext:\n")
 	if begun.CopiedFrom == "" {
