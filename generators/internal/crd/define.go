@@ -109,9 +109,12 @@ func (b *typeBuilder) reportServers(problems marker.Problems) {
 // no definitions.
 func (b *typeBuilder) kinds() [][]*model.CRDType {
 	var all []*model.CRDType
+	var skipped *model.CRDPackage
 	for _, p := range b.types.Packages {
 		switch {
-		case len(p.Kinds) == 0 || p.Skip:
+		case p.Skip:
+			skipped = cmp.Or(skipped, p)
+		case len(p.Kinds) == 0:
 		case !p.HasGroup:
 			b.Warnf(p.Kinds[0].Pos, "%s gets no definition, as its package has no group; write // +groupName=, or "+
 				"// +kubebuilder:skip, above the package clause", p.Kinds[0].Name)
@@ -122,6 +125,9 @@ func (b *typeBuilder) kinds() [][]*model.CRDType {
 				}
 			}
 		}
+	}
+	if skipped != nil && len(all) == 0 {
+		b.Warnf(skipped.Pos, "no definition is made, as +kubebuilder:skip leaves out this package")
 	}
 	slices.SortStableFunc(all, func(x, y *model.CRDType) int {
 		return cmp.Or(strings.Compare(x.Package.Group, y.Package.Group), strings.Compare(x.Name, y.Name),
