@@ -141,13 +141,18 @@ type Member struct {
 	// Owned are the ranges that it may act on, Giving those that it is asked to hand over.
 	Owned  []string `json:"owned"`
 	Giving []string `json:"giving,omitempty"`
+	// Since is when Owned last changed.
+	Since time.Time `json:"since,omitzero"`
 	// Owners is how many members own ranges. Nobody owns the ranges in Unowned.
 	Owners         int      `json:"owners"`
 	Unowned        []string `json:"unowned,omitempty"`
 	UnownedObjects int      `json:"unownedObjects,omitempty"`
 	Gained         uint64   `json:"gained"`
 	Lost           uint64   `json:"lost"`
-	Started        bool     `json:"started"`
+	// LostMembers are those whose ranges this member was last given, at LostAt, as their Leases had run out.
+	LostMembers []string  `json:"lostMembers,omitempty"`
+	LostAt      time.Time `json:"lostAt,omitzero"`
+	Started     bool      `json:"started"`
 	// Running and Waiting count work, Hung that which doesn't end and keeps its range from moving.
 	Running int `json:"running"`
 	Waiting int `json:"waiting"`

@@ -62,6 +62,7 @@ func TestLostIsTold(t *testing.T) {
 				}
 				before = after
 			})
+			began := time.Now()
 			text := m.logged(func() {
 				m.replicas[crashed].crash()
 				bubble.Advance(2 * time.Minute)
@@ -77,6 +78,14 @@ func TestLostIsTold(t *testing.T) {
 						strings.Contains(line, "lost: "+lost) {
 						told[r.Identity()]++
 					}
+				}
+			}
+			for _, r := range m.replicas {
+				s := r.Status()
+				if named := slices.Equal(s.LostMembers, []string{lost}); named != (want[r.Identity()] > 0) ||
+					named && (!s.LostAt.After(began) || s.Since.Before(s.LostAt)) {
+					t.Errorf("%s was lost; %s says %q at %v, and that it has its ranges since %v", lost, r.Identity(),
+						s.LostMembers, s.LostAt, s.Since)
 				}
 			}
 			if len(want) < 2 || !maps.Equal(told, want) {

@@ -42,7 +42,9 @@ type Member struct {
 	runs     map[*run]struct{}
 	waiting  int
 	// owned are the ranges that the member may act on, notified those of the last call of Changed.
+	// ownedSince is when owned last changed.
 	owned, notified []Owned
+	ownedSince      time.Time
 	// troubles are what fails now, by action.
 	troubles map[string]*trouble
 	// ran is set when Run was called, left when it has returned.
@@ -52,6 +54,9 @@ type Member struct {
 	// caches are the informers and their ranges. gained and lost count ranges that came and went.
 	caches       caches
 	gained, lost uint64
+	// lostMembers are the last members whose ranges came here because their Leases had run out, at lostAt.
+	lostMembers []string
+	lostAt      time.Time
 	// changed is closed, and replaced, when anything above changes.
 	changed chan struct{}
 	log     klog.Logger
@@ -191,6 +196,7 @@ func (m *Member) applyTableLocked(v *version) {
 	why := fmt.Sprintf("generation %d of the table", v.Generation)
 	if lost := v.lostTo(m.config.Identity, m.latest); len(lost) > 0 {
 		why += ", lost: " + strings.Join(lost, ", ")
+		m.lostMembers, m.lostAt = lost, time.Now()
 	}
 	m.gained += uint64(len(after.Minus(before)))
 	m.lost += uint64(len(before.Minus(after)))
@@ -234,7 +240,7 @@ func (m *Member) updateOwned(why string) {
 			m.log.Info("Sharding: the member acts on other ranges", "group", m.config.Group,
 				"member", m.config.Identity, "began", came, "ended", went, "because", why)
 		}
-		m.owned, m.urgent = owned, true
+		m.owned, m.ownedSince, m.urgent = owned, time.Now(), true
 	}
 	m.signal()
 }

@@ -3,6 +3,7 @@ package sharding
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kubewright/kubewright/runtime/shard"
 )
@@ -11,6 +12,8 @@ import (
 type Status struct {
 	// Owned are the ranges that the member may act on now.
 	Owned []Owned
+	// Since is when Owned last changed, the zero time if it never has.
+	Since time.Time
 	// Owners is how many members own ranges.
 	Owners int
 	// Unowned are the ranges that nobody owns, UnownedObjects is how many objects they had when they were
@@ -21,6 +24,10 @@ type Status struct {
 	Giving []shard.Range
 	// Gained and Lost count the ranges that the member has got and lost by the table, since NewMember.
 	Gained, Lost uint64
+	// LostMembers are those whose Leases had run out when this member was last given ranges of such members, at
+	// LostAt.
+	LostMembers []string
+	LostAt      time.Time
 	// Running is how many calls of Do run their function, Waiting how many wait to begin.
 	Running, Waiting int
 	// Hung are the namespaces, or UIDs, of work that still runs though its context ended DrainGrace ago,
@@ -38,6 +45,7 @@ func (m *Member) Status() Status {
 	defer m.mu.Unlock()
 	s := Status{
 		Gained: m.gained, Lost: m.lost, Running: len(m.runs), Waiting: m.waiting, Started: m.ran, Left: m.left,
+		Since: m.ownedSince, LostMembers: m.lostMembers, LostAt: m.lostAt,
 	}
 	for r := range m.runs {
 		if r.hangs {

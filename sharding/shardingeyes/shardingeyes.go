@@ -25,6 +25,7 @@ func memberOf(identity string, s sharding.Status) eyes.Member {
 	m := eyes.Member{
 		Identity: identity, Owned: texts(s.Owned), Giving: texts(s.Giving), Owners: s.Owners,
 		Unowned: texts(s.Unowned), UnownedObjects: s.UnownedObjects, Gained: s.Gained, Lost: s.Lost,
+		Since: s.Since, LostMembers: s.LostMembers, LostAt: s.LostAt,
 		Started: s.Started, Running: s.Running, Waiting: s.Waiting, Hung: len(s.Hung),
 	}
 	if s.Err != nil {

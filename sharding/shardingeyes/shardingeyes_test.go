@@ -52,13 +52,16 @@ func TestMember(t *testing.T) {
 			t.Error(got)
 		}
 		ctx, stop := context.WithCancel(t.Context())
+		began := time.Now()
 		ended := make(chan error, 1)
 		go func() { ended <- member.Run(ctx) }()
 		if err := group.Move(ctx, member, shardingtest.All); err != nil {
 			t.Fatal(err)
 		}
+		moved := time.Now()
 		s := look()
-		if m := s.Members[0]; len(m.Owned) != 1 || m.Owned[0] != shardingtest.All.String() || m.Owners != 1 ||
+		if m := s.Members[0]; m.Since.Before(began) || m.Since.After(moved) ||
+			len(m.Owned) != 1 || m.Owned[0] != shardingtest.All.String() || m.Owners != 1 ||
 			m.Error != "" || m.Identity != member.Identity() || len(s.Findings) > 0 {
 			t.Errorf("while it owns all: %+v, %v", m, s.Findings)
 		}

@@ -116,9 +116,10 @@ func TestCells(t *testing.T) {
 	q := queue.New(queue.Config[string]{})
 	t.Cleanup(q.ShutDown)
 	e.AddQueue("bakeries", q)
+	owned := time.Now().Add(-time.Hour)
 	e.AddMember("bakers", func() (eyes.Member, bool) {
 		return eyes.Member{
-			Identity: "anna", Owned: []string{"0-7", "8-b"}, Giving: []string{"8-b"}, Owners: 3,
+			Identity: "anna", Owned: []string{"0-7", "8-b"}, Since: owned, Giving: []string{"8-b"}, Owners: 3,
 			Unowned: []string{"c-f"}, Gained: 5, Lost: 4, Running: 6, Waiting: 7, Hung: 8,
 		}, true
 	}, nil)
@@ -171,7 +172,7 @@ func TestCells(t *testing.T) {
 	b.has(b.cells("members")[0], map[string]string{
 		"Member": "anna", "Source": "bakers", "Owned": "2", "Giving": "1", "Owners": "3", "Unowned": "1",
 		"Gained": "5", "Lost": "4", "Running": "6", "Waiting": "7", "Hung": "8",
-	}, nil)
+	}, map[string]between{"For": {since(owned), since(owned)}})
 
 	// The handler goes on. The page sees it by itself.
 	s.pause.Unlock()
