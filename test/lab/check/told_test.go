@@ -25,7 +25,7 @@ func TestTold(t *testing.T) {
 			if f.Class == fault.Kept {
 				continue
 			}
-			for _, kind := range []fault.Kind{fault.List, fault.Watch, fault.WatchList} {
+			for _, kind := range []fault.Kind{fault.List, fault.Page, fault.Watch, fault.WatchList} {
 				if f.On&kind == 0 {
 					continue
 				}
@@ -40,7 +40,7 @@ func TestTold(t *testing.T) {
 }
 
 func told(t *testing.T, i Implementation, f fault.Fault, kind fault.Kind, protobuf bool) {
-	step := fault.Step{Request: fault.Request{Kind: kind, Nth: 1}, Fault: f.Name, After: 1}
+	step := fault.Step{Request: fault.Request{Kind: kind, Nth: 1}, Fault: f.Name, After: 1, For: f.For[0]}
 	if kind == fault.WatchList && f.After[1] > 0 {
 		step.After = several + 1 // the initial events and their end
 	}
@@ -100,6 +100,9 @@ func faced(
 		running.Go(func() { w.cluster.Run(ctx) })
 		for n := range several {
 			w.put(n)
+		}
+		if kind == fault.Page {
+			w.cluster.MaxPage(1)
 		}
 		w.watch(options{protobuf: protobuf, noWatchList: kind != fault.WatchList, tuning: informer.Options{
 			SilenceTimeout: 90 * time.Second, InitialEventsTimeout: 10 * time.Second}}, 0)

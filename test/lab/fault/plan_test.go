@@ -86,7 +86,8 @@ func TestRandomRepeats(t *testing.T) {
 func withoutEpisodes() (faults []fault.Fault) {
 	for _, f := range fault.All() {
 		switch f.Name {
-		case "refused", "restart", "wrong-certificate", "401-while", "403-while", "404-while":
+		case "refused", "restart", "wrong-certificate", "401-while", "403-while", "404-while",
+			"close-at-once", "html-while", "repeated-page":
 		default:
 			faults = append(faults, f)
 		}

@@ -48,6 +48,9 @@ func serverFaults() []Fault {
 			do:        refusingWhile((*exchange).sameResource, http.StatusNotFound, metav1.StatusReasonNotFound),
 			Guarantee: guarantee.Converging,
 			About:     "404 for every request of the client for the resource, for a while"},
+		{Name: "close-at-once", On: Watches, For: aWhile, do: closeAtOnce,
+			Guarantee: guarantee.BoundedLoad,
+			About:     "every watch of the client ends in good order as soon as it is open, for a while"},
 		{Name: "missing-bookmarks", On: Watches, do: edits(missingBookmarks),
 			Guarantee: guarantee.Resumable, About: "no bookmark comes but the one that ends the initial events"},
 	}
@@ -61,9 +64,11 @@ func ends(with *ending) func(*exchange) (*http.Response, error) {
 // html returns a fault that answers with an HTML page.
 func html(code int) func(*exchange) (*http.Response, error) {
 	return func(*exchange) (*http.Response, error) {
-		return respond(code, "text/html", []byte("<html><body><h1>Try again later</h1></body></html>\n")), nil
+		return respond(code, "text/html", htmlPage), nil
 	}
 }
+
+var htmlPage = []byte("<html><body><h1>Try again later</h1></body></html>\n")
 
 func tooLargeVersion(x *exchange) (*http.Response, error) {
 	if version := x.http.URL.Query().Get("resourceVersion"); version == "" || version == "0" {
@@ -81,6 +86,21 @@ func retryAfter(x *exchange) (*http.Response, error) {
 	seconds := max(1, int32(x.step.For/time.Second))
 	status.Details = &metav1.StatusDetails{RetryAfterSeconds: seconds}
 	return refuse(status), nil
+}
+
+func closeAtOnce(x *exchange) (*http.Response, error) {
+	x.during(func(r Request) bool { return x.sameClient(r) && r.Kind&Watches != 0 }, closed, nil)
+	return closed(x)
+}
+
+// closed passes a request and drops the body of the response.
+func closed(x *exchange) (*http.Response, error) {
+	resp, err := x.pass()
+	if err == nil && resp.StatusCode == http.StatusOK {
+		resp.Body.Close()
+		setBody(resp, nil)
+	}
+	return resp, err
 }
 
 func missingBookmarks(*exchange, format) func(event, bool) ([]byte, error) {

@@ -19,6 +19,11 @@ func unusableFaults() []Fault {
 	return []Fault{
 		{Name: "wrong-content-type", Class: Unusable, On: Reads, do: html(http.StatusOK),
 			Guarantee: guarantee.Told, About: "200 and a page of HTML"},
+		{Name: "html-while", Class: Unusable, On: Reads, For: aWhile, do: htmlWhile,
+			Guarantee: guarantee.BoundedLoad,
+			About:     "200 and a page of HTML for every request of the client for a while, as from a captive portal"},
+		{Name: "html-undeclared", Class: Unusable, On: Reads, do: htmlUndeclared,
+			Guarantee: guarantee.Told, About: "200 and a page of HTML, of the content type of the real response"},
 		{Name: "empty-body", Class: Unusable, On: Lists, do: rewrites(
 			func(*exchange, *http.Response, []byte) []byte { return nil }),
 			Guarantee: guarantee.Told, About: "200 and no body"},
@@ -35,6 +40,9 @@ func unusableFaults() []Fault {
 			InitialEvents: true, do: editsOne(corruptFraming),
 			Guarantee: guarantee.Told,
 			About:     "bytes between two events that belong to none; with protobuf, a length of 4 GiB"},
+		{Name: "repeated-page", Class: Unusable, On: Page, For: aWhile, do: repeatedPage,
+			Guarantee: guarantee.Told,
+			About:     "a page of a list, and its continue token, comes again in place of each later one"},
 		{Name: "gzip-ends-early", Class: Unusable, On: Lists, After: someBytes, do: rewrites(gzipEndsEarly),
 			Guarantee: guarantee.Told, About: "a gzipped list that ends in the middle"},
 		{Name: "no-end-bookmark", Class: Unusable, On: WatchList, InitialEvents: true, do: edits(noEndBookmark),
@@ -61,6 +69,43 @@ func rewrites(
 		setBody(resp, rewrite(x, resp, body))
 		return resp, nil
 	}
+}
+
+func htmlWhile(x *exchange) (*http.Response, error) {
+	do := html(http.StatusOK)
+	x.during(x.sameClient, do, nil)
+	return do(x)
+}
+
+func htmlUndeclared(x *exchange) (*http.Response, error) {
+	resp, err := x.pass()
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return resp, err
+	}
+	resp.Body.Close()
+	setBody(resp, htmlPage)
+	return resp, nil
+}
+
+// repeatedPage keeps the page that the step is about, and answers with it the requests for later ones.
+func repeatedPage(x *exchange) (*http.Response, error) {
+	resp, err := x.pass()
+	if err != nil || resp.StatusCode != http.StatusOK {
+		return resp, err
+	}
+	body, err := whole(resp)
+	if err != nil {
+		return nil, err
+	}
+	header := resp.Header.Clone()
+	x.during(func(r Request) bool { return key(r) == key(x.request) },
+		func(*exchange) (*http.Response, error) {
+			again := respond(http.StatusOK, "", body)
+			again.Header = header.Clone()
+			return again, nil
+		}, nil)
+	setBody(resp, body)
+	return resp, nil
 }
 
 func statusWithSuccess(*exchange) (*http.Response, error) {

@@ -128,6 +128,18 @@ var onTheWire = map[string]func(shown){
 	"401-while": func(s shown) { s.refused(http.StatusUnauthorized, "Unauthorized"); s.lifted(401) },
 	"403-while": func(s shown) { s.refused(http.StatusForbidden, "Forbidden"); s.lifted(403) },
 	"404-while": func(s shown) { s.refused(http.StatusNotFound, "NotFound"); s.lifted(404) },
+	"close-at-once": func(s shown) {
+		s.endsWithEvents(io.EOF, nil)
+		s.took(0)
+		bubble.Pass(lasts / 2)
+		if again := s.get(paths[s.kind]); len(again.body) > 0 || again.status != http.StatusOK || again.err != nil {
+			s.Errorf("soon after: %d, %d bytes, %v", again.status, len(again.body), again.err)
+		}
+		bubble.Pass(lasts)
+		if again := s.get(paths[s.kind]); len(again.body) == 0 {
+			s.Error("nothing comes later")
+		}
+	},
 	"missing-bookmarks": func(s shown) {
 		want := s.decode(s.normal)
 		s.endsWithEvents(io.EOF, want[:len(want)-1])
@@ -136,6 +148,32 @@ var onTheWire = map[string]func(shown){
 	"wrong-content-type": func(s shown) {
 		if s.got.status != 200 || s.got.header.Get("Content-Type") != "text/html" || s.got.err != nil {
 			s.Errorf("%d, %v, %v", s.got.status, s.got.header, s.got.err)
+		}
+	},
+	"html-while": func(s shown) {
+		html := func(r result) bool { return r.status == 200 && r.header.Get("Content-Type") == "text/html" }
+		if again := s.get(watchPath); !html(s.got) || !html(again) {
+			s.Errorf("%d %v, then %d %v", s.got.status, s.got.header, again.status, again.header)
+		}
+		bubble.Pass(lasts + second)
+		if again := s.get(paths[s.kind]); html(again) {
+			s.Error("it isn't lifted")
+		}
+	},
+	"html-undeclared": func(s shown) {
+		s.unusable()
+		if got, want := s.got.header.Get("Content-Type"), s.normal.header.Get("Content-Type"); got != want {
+			s.Errorf("the content type is %q", got)
+		}
+	},
+	"repeated-page": func(s shown) {
+		s.complete()
+		if again := s.get(pagePath); !bytes.Equal(again.body, s.got.body) {
+			s.Errorf("another page: %q", again.body)
+		}
+		bubble.Pass(lasts + second)
+		if again := s.get(pagePath); bytes.Equal(again.body, s.got.body) || again.err != nil {
+			s.Errorf("later the page comes again, or %v", again.err)
 		}
 	},
 	"empty-body": func(s shown) { s.unusable(); s.bytes(0, 0) },
