@@ -73,10 +73,15 @@ var operations = []struct {
 		w.cluster.Compact()
 		w.cluster.CloseWatches()
 	}},
-	{"lag", 2, func(w *world, r *rand.Rand) {
-		on := r.IntN(3) > 0
-		w.say("a server is behind %t", on)
-		w.cluster.Lag(on)
+	{"lag", 3, func(w *world, r *rand.Rand) {
+		switch share, n := r.IntN(4), r.Int64N(10); {
+		case share < 3:
+			w.say("a server is behind that gets %d of 2 requests", share)
+			w.cluster.Lag(float64(share) / 2)
+		default:
+			w.say("the server that is behind catches up by %d", n)
+			w.cluster.CatchUp(n)
+		}
 	}},
 	{"busy", 2, func(w *world, r *rand.Rand) {
 		d := time.Duration(r.Int64N(int64(20 * time.Second)))

@@ -27,11 +27,12 @@ type Cluster struct {
 	mu         sync.Mutex
 	kinds      []*Kind
 	conditions conditions
+	behind     behind
 }
 
 // New returns a cluster without objects.
 func New() *Cluster {
-	c := &Cluster{}
+	c := &Cluster{behind: behind{moved: make(chan struct{}), counts: map[string]uint64{}}}
 	c.kinds = kinds(c)
 	return c
 }
@@ -118,8 +119,8 @@ func (c *Cluster) Compact() {
 	for _, k := range c.kinds {
 		k.skip()
 		k.server.Compact()
-		k.behind = 0
 	}
+	c.move(0, false)
 }
 
 // Bookmark sends a bookmark to each open watch that allows them.

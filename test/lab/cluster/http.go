@@ -17,6 +17,7 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		serve.NotFound(w, r)
 		return
 	}
+	r = c.routed(r)
 	if c.answersWatch(w, r) {
 		return
 	}

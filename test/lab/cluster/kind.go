@@ -25,8 +25,6 @@ type Kind struct {
 	// first is the version of states[0].
 	first  int64
 	states []State
-	// behind is the version of the server that Lag adds, 0 for none.
-	behind int64
 }
 
 // kinds returns the types of a new cluster: two of the core group, one of another.
