@@ -13,14 +13,16 @@
 //   - The events of each handler replay to the contents of the store: see [record.Recorder].
 //   - The version of an object, and of an informer, never goes back.
 //   - A typed and an untyped handler that were added together receive the same events.
-//   - Indexes, and listers that use them, find what a scan finds.
+//   - Indexes, and listers that use them, find what a scan finds, and no more values.
 //   - While nothing happens, no informer lists.
 //   - Once the faults have ended, everything is as on the server within the bounds of the faults that
 //     happened.
 //   - An informer has at most one response open. After the stop no goroutine, stream or watch is left.
-//   - An informer sends a bounded number of requests a second.
+//   - An informer sends a bounded number of requests in a second, and in a minute.
+//   - While nothing happens and no handler is blocked, an informer keeps no objects in memory but those of
+//     its store and of the last list.
 //   - Nothing panics or hangs, a stop least of all.
 //
-// After a fault of class [fault.Wrong] only the last four hold, and the first of these only after the next
+// After a fault of class [fault.Wrong] only the last five hold, and the first of these only after the next
 // list.
 package check

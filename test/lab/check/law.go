@@ -30,6 +30,7 @@ var (
 	goesOn      = law(guarantee.Resumable, "a watch goes on where it was")
 	Converges   = law(guarantee.Converging, "everything converges")
 	bounded     = law(guarantee.BoundedLoad, "requests are bounded")
+	frees       = law(guarantee.BoundedMemory, "what is gone is freed")
 	Hangs       = law(guarantee.NoLeak, "nothing hangs")
 	Left        = law(guarantee.NoLeak, "nothing is left")
 	ended       = law(guarantee.NoLeak, "nobody is called after the end")

@@ -120,6 +120,7 @@ func (s *subject) checkReads(objects map[cache.ObjectName]cluster.Object) {
 				func(obj cluster.Object) bool { return obj.GetNamespace() == namespace })
 		}
 	}
+	s.checkValues(objects)
 	for name := range objects {
 		if _, exists, err := indexer.GetByKey(name.String()); err != nil || !exists {
 			s.world.fail(finds, "%v, by the key %s: nothing (%v)", s, name, err)
@@ -140,6 +141,23 @@ func (s *subject) checkReads(objects map[cache.ObjectName]cluster.Object) {
 			differs("the field of "+color, found, err,
 				func(obj cluster.Object) bool { return slices.Contains(colorsOf(obj), color) })
 		}
+	}
+}
+
+// checkValues checks that the index of colors has the values of the objects, and none that no object has.
+func (s *subject) checkValues(objects map[cache.ObjectName]cluster.Object) {
+	want := map[string]bool{}
+	for _, obj := range objects {
+		for _, color := range colorsOf(obj) {
+			want[color] = true
+		}
+	}
+	got := map[string]bool{}
+	for _, color := range s.informer.GetIndexer().ListIndexFuncValues(colorIndex) {
+		got[color] = true
+	}
+	if !maps.Equal(got, want) {
+		s.world.fail(finds, "%v: its index has the values %v, the objects have %v", s, got, want)
 	}
 }
 
@@ -181,7 +199,7 @@ func (s *subject) checkEqual() {
 func (s *subject) checkTold() {
 	_, objects := s.contents()
 	for _, b := range s.observers {
-		if b.options.manner == blocked && !b.released {
+		if !b.reads() {
 			continue
 		}
 		if told, stored := b.Versions(), versionsOf(objects); !maps.Equal(told, stored) {

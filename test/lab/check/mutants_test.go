@@ -27,6 +27,10 @@ var mutations = map[string]planted.Bug{
 	"reflector: a watch-list that failed isn't closed": planted.In("(*watchList).read",
 		"if !complete || err != nil { l.stream.Stop()",
 		"if (!complete || err != nil) && !BUG { l.stream.Stop()"),
+	"reflector: a continue token may come again": planted.In("(*pages).next",
+		"; known {", "; known && !BUG {").And("(*pages).next",
+		"if p.stalled == maxStalledPages {", "if p.stalled == maxStalledPages && !BUG {").
+		Breaks(guarantee.BoundedLoad),
 
 	"limits: a list keeps its slot": planted.In("(*Slot).End",
 		"<-s.limiter.slots", "if !BUG { <-s.limiter.slots }"),
@@ -54,6 +58,10 @@ var mutations = map[string]planted.Bug{
 		"Type: store.Deleted, Key: d.Key, Object: d.Object, Version: map[bool]string{false: d.Version}[BUG]}"),
 	"informer: who joins misses what there is": planted.In("(*registration).join",
 		"r.cursor = first", "if r.cursor = first; BUG { r.cursor = l.tail }"),
+	"informer: what a handler has received stays": planted.In("(*registration).join",
+		"first.next.Store(l.tail)",
+		"first.next.Store(l.tail); if BUG { go func() { <-r.finished; first.next.Load() }() }").
+		Breaks(guarantee.BoundedMemory),
 	"informer: a panic ends a list": planted.In("(*registration).deliverBulk",
 		"passed := r.index", "passed := r.index; if BUG && passed > 0 { return true }"),
 	"informer: a merged deletion is lost": planted.In("(*coalescer).OnDelete",

@@ -80,6 +80,9 @@ func (b *observer) release() {
 	}
 }
 
+// reads reports whether the handler receives its backlog in the end.
+func (b *observer) reads() bool { return b.options.manner != blocked || b.released }
+
 // keepsUp reports whether the handler has no backlog while all goroutines wait.
 func (b *observer) keepsUp() bool {
 	return b.options.manner == quick || b.options.manner == blocked && b.released
@@ -129,6 +132,7 @@ func (b *observer) grows(obj metav1.Object, same bool) {
 func (b *observer) OnAdd(obj cluster.Object, initial bool) {
 	b.call(func() {
 		// A namespace that is added again delivers its objects again, at versions that the handler has seen.
+		b.subject.delivered.add(obj)
 		b.grows(obj, b.subject.set != nil)
 		b.Recorder.OnAdd(obj, initial && b.subject.set == nil)
 	})
@@ -136,6 +140,7 @@ func (b *observer) OnAdd(obj cluster.Object, initial bool) {
 
 func (b *observer) OnUpdate(old, obj cluster.Object) {
 	b.call(func() {
+		b.subject.delivered.add(obj)
 		b.grows(obj, true)
 		b.Recorder.OnUpdate(old, obj)
 	})

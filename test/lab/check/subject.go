@@ -27,6 +27,7 @@ type subject struct {
 	// observers are all that are registered, the twins included.
 	observers []*observer
 	handlers  int
+	delivered delivered
 	// version is the last LastSyncResourceVersion. synced is set once the informer has synced.
 	version int64
 	synced  bool

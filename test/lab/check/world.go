@@ -140,6 +140,9 @@ func (w *world) play(ops []Op) {
 	}
 	stop()
 	running.Wait()
+	if w.failed() {
+		bubble.Pass(aMoment) // for the requests that a meter delays
+	}
 	w.checkNothingLeft()
 	w.proxy.Close()
 }
@@ -226,6 +229,7 @@ func (w *world) quiet() {
 			w.law(goesOn, "%v has listed %d times without need%s", s, n, s.status())
 		}
 	}
+	w.checkMemory()
 	w.proxy.Plan(w.plan)
 }
 
