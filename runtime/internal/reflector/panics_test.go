@@ -3,6 +3,7 @@ package reflector
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -87,6 +88,9 @@ func TestPanicEndsTheStream(t *testing.T) {
 		w.settle()
 		if n := w.server.Watches(); n != 0 || !panicked {
 			t.Errorf("%d watches are open after a panic (%t)", n, panicked)
+		}
+		if err := r.Health().LastError; err == nil || !strings.Contains(err.Error(), "a sink") {
+			t.Errorf("after a panic the last error is %v", err)
 		}
 		bubble.Advance(backoff)
 		if got := joined(w.take()); got != firstA {

@@ -2,6 +2,7 @@ package reflector
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"reflect"
 	"sync"
@@ -245,9 +246,13 @@ func (r *Reflector) logger(ctx context.Context) klog.Logger {
 }
 
 // runRound handles a panic as utilruntime decides. If the program survives it,
-// the next round continues from the last version that the sink has received.
+// the next round continues from the last version that the sink has received, and the health has the panic.
 func (r *Reflector) runRound(ctx context.Context) {
-	defer utilruntime.HandleCrashWithContext(ctx)
+	defer utilruntime.HandleCrashWithContext(ctx, func(_ context.Context, reason any) {
+		err := fmt.Errorf("a panic of a transform, or of another function that the reflector calls: %v", reason)
+		r.health.failed(err)
+		r.health.relists(err)
+	})
 	if err := r.ListAndWatch(ctx); err != nil {
 		r.opts.ErrorHandler(ctx, err)
 	}
