@@ -27,6 +27,18 @@ func (w *World) failing() *atomic.Bool {
 	return &on
 }
 
+// panicking sets a transform that panics while the returned switch is on.
+func (w *World) panicking() *atomic.Bool {
+	var on atomic.Bool
+	w.transforming(func(cm *corev1.ConfigMap) (any, error) {
+		if on.Load() {
+			panic("a transform")
+		}
+		return cm, nil
+	})
+	return &on
+}
+
 // renamed is a transform that renames objects of the namespace ns: to another name, if they have a label
 // "on", else by a prefix.
 func renamed(cm *corev1.ConfigMap) (any, error) {
@@ -87,6 +99,42 @@ var oddTransforms = []Scenario{
 			w.Start()
 			fail.Store(true)
 			w.Remove("a")
+		}},
+	{Name: "a transform that panics for a list", Guarantee: guarantee.Converging, Panics: true,
+		Server: (*ConfigMaps).NoWatchListClient,
+		Script: func(w *World) {
+			panics := w.panicking()
+			panics.Store(true)
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			w.Advance(LongEnough)
+			panics.Store(false)
+			w.Advance(LongEnough)
+			w.Put("a", "c")
+		}},
+	{Name: "a transform that panics for a watch-list", Guarantee: guarantee.Converging, Panics: true,
+		Script: func(w *World) {
+			panics := w.panicking()
+			panics.Store(true)
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			panics.Store(false)
+			w.Advance(LongEnough)
+			w.Put("a", "c")
+		}},
+	{Name: "a transform that panics for a change", Guarantee: guarantee.Converging, Panics: true,
+		Script: func(w *World) {
+			panics := w.panicking()
+			w.Put("a", "b")
+			w.Handle("h")
+			w.Start()
+			panics.Store(true)
+			w.Put("a", "b")
+			panics.Store(false)
+			w.Advance(LongEnough)
+			w.Put("a")
 		}},
 	{Name: "a transform that changes keys, and a watch-list", Guarantee: guarantee.Complete,
 		Script: func(w *World) {
