@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"reflect"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -15,6 +16,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubewright/kubewright/internal/bubble"
 	ourcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/gen/client"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
@@ -113,6 +115,18 @@ func transform(obj any) (any, error) {
 	o := obj.(cluster.Object)
 	o.SetAnnotations(map[string]string{"transformed": o.GetName()})
 	return o, nil
+}
+
+// transformOf returns the transform of an informer with these options. client-go transforms under a mutex that
+// others wait for.
+func (w *world) transformOf(o options) cache.TransformFunc {
+	if !o.slowTransform || w.implementation.Name == ClientGo.Name {
+		return transform
+	}
+	return func(obj any) (any, error) {
+		bubble.Pass(20 * time.Millisecond)
+		return transform(obj)
+	}
 }
 
 // alone returns an informer that isn't part of a factory or a set.

@@ -31,6 +31,9 @@ type options struct {
 	fields    string
 	resync    time.Duration
 	transform bool
+	// slowTransform is set only without resyncs: while one waits for a mutex, the clock of a bubble stands
+	// still.
+	slowTransform bool
 
 	protobuf      bool
 	noWatchList   bool
@@ -76,6 +79,7 @@ func drawOptions(r *rand.Rand, kinds int) options {
 	if yes(4) && !o.limited {
 		o.timeout = time.Duration(40+r.IntN(30)) * time.Second
 	}
+	o.slowTransform = o.transform && o.resync == 0 && yes(2)
 	return o
 }
 
@@ -92,7 +96,8 @@ func (o options) String() string {
 		on   bool
 		name string
 	}{
-		{o.transform, "transform"}, {o.protobuf, "protobuf"}, {o.noWatchList, "no watch-list"},
+		{o.transform, "transform"}, {o.slowTransform, "slow transform"},
+		{o.protobuf, "protobuf"}, {o.noWatchList, "no watch-list"},
 		{o.plain, "plain"}, {o.off, "not streamed"}, {o.keepUnchanged, "KeepUnchanged"},
 		{o.shareValues, "ShareValues"}, {o.limited, "limited"},
 	} {

@@ -50,7 +50,7 @@ func (w *world) watch(o options, seed uint64) {
 	config.Transport = &meter{subject: s, next: w.proxy}
 	b, err := w.implementation.make(types[k.Resource], w, config, k, o)
 	if err == nil && o.transform {
-		err = b.informer.SetTransform(transform)
+		err = b.informer.SetTransform(w.transformOf(o))
 	}
 	if err != nil {
 		w.fail(works, "%v is made: %v", s, err)
