@@ -27,6 +27,8 @@ func (n *Set[F]) Add(namespace string) error {
 type addition[F Factory] struct {
 	*member[F]
 	children map[*multiInformer[F]]*child
+	// later is set if the set had been started. Handlers may know the namespace from before.
+	later bool
 }
 
 // task is an informer of a set whose child is behind: the steps that it has yet to take.
@@ -45,7 +47,7 @@ func (n *Set[F]) begun(namespace string) *addition[F] {
 	m := &member[F]{membership: &membership{
 		namespace: namespace, before: n.leaving[namespace], gone: make(chan struct{})}}
 	n.members[namespace] = m
-	return &addition[F]{m, map[*multiInformer[F]]*child{}}
+	return &addition[F]{m, map[*multiInformer[F]]*child{}, n.ctx != nil}
 }
 
 // admit makes the namespace visible, and returns true, if its informers have taken all steps. It also returns
@@ -91,6 +93,9 @@ func (a *addition[F]) setUp(todo []task[F]) error {
 		if c == nil {
 			c = &child{membership: a.membership, informer: one.informer.childOf(a.factory)}
 			a.children[one.informer] = c
+			if a.later {
+				listNewest(c.informer) // What a handler has seen must not go back in time.
+			}
 		}
 		for _, step := range one.steps {
 			if err := step.do(a.membership, c.informer); err != nil {
@@ -100,6 +105,20 @@ func (a *addition[F]) setUp(todo []task[F]) error {
 		}
 	}
 	return nil
+}
+
+// listNewest makes the first list of an informer of this module, wrapped or not, request the newest state.
+func listNewest(i cache.SharedInformer) {
+	for {
+		wrapper, ok := i.(interface{ Untyped() cache.SharedInformer })
+		if !ok {
+			break
+		}
+		i = wrapper.Untyped()
+	}
+	if i, ok := i.(interface{ ListNewest() }); ok {
+		i.ListNewest()
+	}
 }
 
 // abandon drops what was begun, unless the namespace was admitted.

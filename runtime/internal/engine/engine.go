@@ -107,6 +107,8 @@ type engine[K comparable] struct {
 	// logger are called, and nothing is waited for.
 	mu               sync.Mutex
 	started, stopped bool
+	// newest makes the first list request the newest state.
+	newest bool
 	// leaving are registrations that were removed while their handlers were called.
 	leaving      []*registration[K]
 	transform    func(any) (any, error)

@@ -103,7 +103,7 @@ func (o *optionalReader) Run(ctx context.Context) {
 		case served.Open:
 			// What a replica that lags has cached of an earlier definition isn't read, and the first list doesn't
 			// need the server's watch cache, which isn't ready yet.
-			options.Consistent, options.ListFirst = wasAbsent, wasAbsent
+			options.Consistent, options.ListFirst = options.Consistent || wasAbsent, wasAbsent
 			options.Failed = o.failed
 			if options.ErrorHandler == nil {
 				options.ErrorHandler = o.logError

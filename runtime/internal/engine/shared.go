@@ -172,6 +172,14 @@ func (s *shared[K]) Progress() (failed, stopped <-chan struct{}) {
 // Ended returns a channel that is closed when the informer stops, or is discarded.
 func (s *shared[K]) Ended() <-chan struct{} { return s.core.ended }
 
+// ListNewest makes the first list request the newest state, not any that the server's cache has. It has no
+// effect after the start.
+func (s *shared[K]) ListNewest() {
+	s.core.mu.Lock()
+	defer s.core.mu.Unlock()
+	s.core.newest = true
+}
+
 // Discard stops an informer that has not been started and never will be, so that nobody waits for it.
 func (s *shared[K]) Discard() {
 	if s.core.start() {

@@ -30,6 +30,7 @@ func (i *engine[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics)
 		TypeDescription: i.config.Description,
 		ResyncPeriod:    i.resyncCheckPeriod,
 		ShouldResync:    func() bool { return i.resyncDue(time.Now()) },
+		Consistent:      i.newest,
 		ErrorHandler:    i.onWatchError,
 		Failed:          func(error) { i.failures.announce(); i.waiters.release() },
 

@@ -117,8 +117,8 @@ func transform(obj any) (any, error) {
 	return o, nil
 }
 
-// transformOf returns the transform of an informer with these options. client-go transforms under a mutex that
-// others wait for.
+// transformOf returns the transform of an informer with these options. client-go transforms under a mutex
+// that others wait for.
 func (w *world) transformOf(o options) cache.TransformFunc {
 	if !o.slowTransform || w.implementation.Name == ClientGo.Name {
 		return transform
