@@ -1,11 +1,13 @@
-// Package tcpproxy has a proxy that fails as networks do: it cuts connections, and refuses new ones for a
-// while.
+// Package tcpproxy has a proxy that fails as networks do: it cuts connections, refuses new ones for a while,
+// and is slow.
 package tcpproxy
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"sync"
+	"time"
 )
 
 // Proxy passes bytes between its clients and one server. Its methods are safe for concurrent
@@ -19,6 +21,7 @@ type Proxy struct {
 	open   map[net.Conn]struct{} // both ends of each connection
 	down   bool
 	closed bool
+	lag    time.Duration
 	passed int // connections that reached the server
 }
 
@@ -65,6 +68,13 @@ func (p *Proxy) Up() {
 	p.down = false
 }
 
+// Lag makes everything that the server sends from now on arrive so much later, in its order.
+func (p *Proxy) Lag(lag time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lag = lag
+}
+
 // Close cuts every connection, stops listening, and returns when all goroutines have ended.
 func (p *Proxy) Close() {
 	p.mu.Lock()
@@ -106,19 +116,65 @@ func (p *Proxy) pass(client net.Conn) {
 		return
 	}
 	var copying sync.WaitGroup
-	for _, way := range [][2]net.Conn{{client, server}, {server, client}} {
-		copying.Go(func() {
-			io.Copy(way[0], way[1])
-			// When one side closes, close both.
-			way[0].Close()
-			way[1].Close()
-		})
+	closeBoth := func() {
+		client.Close()
+		server.Close()
 	}
+	copying.Go(func() {
+		defer closeBoth()
+		io.Copy(server, client)
+	})
+	late := make(chan chunk, 1024)
+	gone := make(chan struct{})
+	copying.Go(func() {
+		defer close(late)
+		p.receive(server, late, gone)
+	})
+	copying.Go(func() {
+		defer closeBoth()
+		defer close(gone)
+		send(client, late)
+	})
 	copying.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.open, client)
 	delete(p.open, server)
+}
+
+// chunk is a part of what the server sent, and when it may arrive.
+type chunk struct {
+	due  time.Time
+	data []byte
+}
+
+// receive reads what the server sends until it ends or nobody takes it.
+func (p *Proxy) receive(server net.Conn, late chan<- chunk, gone <-chan struct{}) {
+	buffer := make([]byte, 1<<15)
+	for {
+		n, err := server.Read(buffer)
+		p.mu.Lock()
+		due := time.Now().Add(p.lag)
+		p.mu.Unlock()
+		select {
+		case late <- chunk{due, bytes.Clone(buffer[:n])}:
+		case <-gone:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// send passes on each chunk when it is due.
+func send(client net.Conn, late <-chan chunk) {
+	for c := range late {
+		time.Sleep(time.Until(c.due))
+		if _, err := client.Write(c.data); err != nil {
+			return
+		}
+	}
 }
 
 // register reports whether the connection is allowed.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -81,5 +82,35 @@ func TestProxy(t *testing.T) {
 	if c, err := net.Dial("tcp", p.Addr()); err == nil {
 		c.Close()
 		t.Error("a closed proxy takes connections")
+	}
+}
+
+// TestLag checks that answers of a slow server arrive, in order and not before their time.
+func TestLag(t *testing.T) {
+	p, err := tcpproxy.Start(echo(t).Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	c, err := net.Dial("tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const lag = 50 * time.Millisecond
+	p.Lag(lag)
+	begun := time.Now()
+	fmt.Fprintln(c, "first")
+	lines := bufio.NewScanner(c)
+	if !lines.Scan() || lines.Text() != "first" || time.Since(begun) < lag {
+		t.Errorf("%q after %v (%v)", lines.Text(), time.Since(begun), lines.Err())
+	}
+	fmt.Fprintln(c, "second")
+	p.Lag(0)
+	fmt.Fprintln(c, "third")
+	for _, want := range []string{"second", "third"} {
+		if !lines.Scan() || lines.Text() != want {
+			t.Errorf("%q (%v), want %q", lines.Text(), lines.Err(), want)
+		}
 	}
 }
