@@ -24,13 +24,16 @@ type Options struct {
 // Server is a running kube-apiserver with an etcd of its own. Its methods are not safe for concurrent use;
 // clients that are made from its Config are.
 type Server struct {
-	dir       string // scratch, removed by Stop
-	binaries  Binaries
-	port      int
-	etcdURL   string
-	token     string
-	clientCA  *clientCA
-	flags     []string
+	dir         string // scratch, removed by Stop
+	credentials string // the folder with the files of credentials: that of the first server of an etcd
+	binaries    Binaries
+	port        int
+	etcdURL     string // where the API server reaches etcd
+	etcdPeer    string
+	token       string
+	clientCA    *clientCA
+	flags       []string
+	// etcd is nil if it is that of another server.
 	etcd, api *process
 }
 
@@ -41,7 +44,7 @@ func Start(ctx context.Context, binaries Binaries, opts Options) (*Server, error
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir, binaries: binaries, flags: opts.Flags}
+	s := &Server{dir: dir, credentials: dir, binaries: binaries, flags: opts.Flags}
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
@@ -61,25 +64,15 @@ func (s *Server) start(ctx context.Context) (err error) {
 	}
 	s.port = ports[0]
 	s.etcdURL = "http://127.0.0.1:" + strconv.Itoa(ports[1])
-	peer := "http://127.0.0.1:" + strconv.Itoa(ports[2])
-	s.etcd, err = startProcess(s.dir, s.binaries.Etcd,
-		"--data-dir="+filepath.Join(s.dir, "etcd"),
-		"--unsafe-no-fsync",
-		"--listen-client-urls="+s.etcdURL, "--advertise-client-urls="+s.etcdURL,
-		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer,
-		"--initial-cluster=default="+peer,
-	)
-	if err != nil {
-		return err
-	}
-	if err := waitReady(ctx, s.etcd, http.DefaultClient, s.etcdURL+"/readyz"); err != nil {
+	s.etcdPeer = "http://127.0.0.1:" + strconv.Itoa(ports[2])
+	if err := s.startEtcd(ctx); err != nil {
 		return err
 	}
 	return s.startAPIServer(ctx)
 }
 
 func (s *Server) startAPIServer(ctx context.Context) (err error) {
-	key := filepath.Join(s.dir, keyFile)
+	key := filepath.Join(s.credentials, keyFile)
 	s.api, err = startProcess(s.dir, s.binaries.APIServer, append([]string{
 		"--etcd-servers=" + s.etcdURL,
 		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(s.port),
@@ -87,8 +80,8 @@ func (s *Server) startAPIServer(ctx context.Context) (err error) {
 		"--service-account-issuer=https://localhost",
 		"--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,
 		"--authorization-mode=RBAC",
-		"--token-auth-file=" + filepath.Join(s.dir, tokenFile),
-		"--client-ca-file=" + filepath.Join(s.dir, clientCAFile),
+		"--token-auth-file=" + filepath.Join(s.credentials, tokenFile),
+		"--client-ca-file=" + filepath.Join(s.credentials, clientCAFile),
 		// No controller creates a service account for each namespace.
 		"--disable-admission-plugins=ServiceAccount",
 		"--service-cluster-ip-range=10.0.0.0/24",
@@ -125,6 +118,9 @@ func (s *Server) Kill() error { return s.api.kill() }
 // Shutdown ends the API server gracefully: it ends its watches, and exits. Restart starts it again.
 func (s *Server) Shutdown(ctx context.Context) error { return s.api.end(ctx) }
 
+// Signal sends a signal to the process of the API server.
+func (s *Server) Signal(signal os.Signal) error { return s.api.cmd.Process.Signal(signal) }
+
 // Restart kills the API server if it runs, starts it again on the same address and data, and returns when it
 // is ready.
 func (s *Server) Restart(ctx context.Context) error {
@@ -134,7 +130,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.startAPIServer(ctx)
 }
 
-// Stop ends both programs and removes their files.
+// Stop ends the programs that were started for this server, and removes their files.
 func (s *Server) Stop() error {
 	return errors.Join(s.api.kill(), s.etcd.kill(), os.RemoveAll(s.dir))
 }
