@@ -1,8 +1,8 @@
-// Package child runs an API server for a test in a process of its own, which runs the test's own program. So
-// its memory and its feature gates are separate from the test's.
+// Package child runs an API server, or informers, for a test in a process of its own, which runs the test's
+// own program. So its memory and its feature gates are separate from the test's, and it can be frozen.
 //
 // The two processes exchange lines. The child writes lines of JSON to its output, first the address of its
-// server, and reads commands from its input. It ends when its input does.
+// server if it has one, and reads commands from its input. It ends when its input does.
 package child
 
 import (
@@ -24,7 +24,7 @@ func Main(variable string, child func(value string) error) {
 		return
 	}
 	if err := child(value); err != nil {
-		fmt.Fprintln(os.Stderr, "the server:", err)
+		fmt.Fprintln(os.Stderr, "the child:", err)
 		os.Exit(1)
 	}
 	os.Exit(0)
@@ -50,8 +50,9 @@ func (a Address) Config() *rest.Config {
 // Process is a running child.
 type Process struct {
 	Address
-	in  io.WriteCloser
-	out *json.Decoder
+	process *os.Process
+	in      io.WriteCloser
+	out     *json.Decoder
 }
 
 // Start starts a child whose environment has the variable with the value. It ends with the test, or with the
@@ -61,6 +62,7 @@ func Start(t *testing.T, variable, value string) *Process {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), variable+"="+value)
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = endWithParent
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -75,10 +77,10 @@ func Start(t *testing.T, variable, value string) *Process {
 	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server's process: %v", err)
+			t.Errorf("the child's process: %v", err)
 		}
 	})
-	p := &Process{in: in, out: json.NewDecoder(out)}
+	p := &Process{process: cmd.Process, in: in, out: json.NewDecoder(out)}
 	if err := p.Hear(&p.Address); err != nil {
 		t.Fatal(err)
 	}
@@ -93,3 +95,6 @@ func (p *Process) Say(line string) error {
 
 // Hear decodes the next line of JSON that the child writes.
 func (p *Process) Hear(into any) error { return p.out.Decode(into) }
+
+// Signal sends the child a signal. One that is stopped must go on before the test ends.
+func (p *Process) Signal(signal os.Signal) error { return p.process.Signal(signal) }
