@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
@@ -56,7 +57,8 @@ func TestCompactions(t *testing.T) {
 				t.Errorf("round %d: %s didn't list again: nothing had expired", round, s.who)
 			}
 			if requests > maxRequests {
-				t.Errorf("round %d: %s sent %d requests, want %d at most", round, s.who, requests, maxRequests)
+				t.Errorf("%s: round %d: %s sent %d requests, want %d at most", guarantee.BoundedLoad, round,
+					s.who, requests, maxRequests)
 			}
 		})
 		l.end()

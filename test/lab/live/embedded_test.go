@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/examples/crds"
+	"github.com/kubewright/kubewright/internal/child"
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
@@ -41,6 +42,7 @@ func (l *lazyServer) get(t *testing.T) *apiserver.Server {
 }
 
 func TestMain(m *testing.M) {
+	child.Main(variable, play)
 	code := m.Run()
 	for _, l := range embedded {
 		if l.server == nil {

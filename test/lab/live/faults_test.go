@@ -56,14 +56,10 @@ func strike(f fault.Fault, kind fault.Kind) fault.Step {
 	return step
 }
 
-// The tests, as results call them.
+// The tests of the faults of package fault, as results call them.
 const (
-	eachAlone   = "each fault alone"
-	inMixtures  = "mixtures"
-	compactions = "compactions"
-	kills       = "kills"
-	shutdowns   = "shutdowns"
-	storm       = "200 informers"
+	eachAlone  = "each fault alone"
+	inMixtures = "mixtures"
 )
 
 // eachFault makes each fault happen once to each kind of request and each implementation.
@@ -156,8 +152,7 @@ func (o outcome) verdict() (string, map[results.Verdict]int) {
 		count[results.Late] = 1
 	}
 	if len(o.Problems) > 0 {
-		wrong = append(wrong, fmt.Sprintf("%s: the handler: %s", guarantee.Complete,
-			strings.Join(o.Problems, "; ")))
+		wrong = append(wrong, o.Problems...)
 		count[results.Broken] = 1
 	}
 	if len(o.Left) > 0 {

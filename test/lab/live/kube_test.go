@@ -11,16 +11,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/client"
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 	"github.com/kubewright/kubewright/test/lab/fault"
 )
 
-// startKube starts a whole kube-apiserver, which ends with the test.
+// startKube starts a whole kube-apiserver for a test that takes minutes.
 func startKube(t *testing.T, flags ...string) (*kubeserver.Server, cluster) {
 	t.Helper()
 	if !*full {
-		t.Skip("make lab runs it: it builds a kube-apiserver, which takes minutes the first time")
+		t.Skip("make lab runs it: it takes minutes")
+	}
+	return launchKube(t, flags...)
+}
+
+// launchKube starts a whole kube-apiserver, which ends with the test.
+func launchKube(t *testing.T, flags ...string) (*kubeserver.Server, cluster) {
+	t.Helper()
+	if !long() {
+		t.Skip("builds a kube-apiserver, which takes minutes the first time")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
@@ -71,12 +81,12 @@ func TestOutages(t *testing.T) {
 	t.Parallel()
 	const outages = 30
 	var group sync.WaitGroup
-	for test, end := range map[string]func(context.Context, *kubeserver.Server) error{
+	for h, end := range map[hardship]func(context.Context, *kubeserver.Server) error{
 		kills:     func(_ context.Context, s *kubeserver.Server) error { return s.Kill() },
 		shutdowns: func(ctx context.Context, s *kubeserver.Server) error { return s.Shutdown(ctx) },
 	} {
 		group.Go(func() {
-			t.Run(test, func(t *testing.T) {
+			t.Run(h.name, func(t *testing.T) {
 				// A shutdown waits for the connections of watches, as long as a request may take.
 				server, c := startKube(t, "--request-timeout=2s")
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
@@ -91,7 +101,7 @@ func TestOutages(t *testing.T) {
 				}
 				old := newLab(ctx, t, c, namespace, true)
 				for round := range outages {
-					outage(ctx, t, c, server, test, end, w, namespace, round)
+					outage(ctx, t, c, server, h, end, w, namespace, round)
 				}
 				old.converge(ctx)
 				old.end()
@@ -105,7 +115,7 @@ func TestOutages(t *testing.T) {
 const loaded = 1500 * time.Millisecond
 
 func outage(
-	ctx context.Context, t *testing.T, c cluster, server *kubeserver.Server, test string,
+	ctx context.Context, t *testing.T, c cluster, server *kubeserver.Server, h hardship,
 	end func(context.Context, *kubeserver.Server) error, w writer, namespace string, round int,
 ) {
 	t.Helper()
@@ -126,12 +136,13 @@ func outage(
 	stop()
 	back := time.Now()
 	verdicts := l.converge(ctx)
-	l.report(test, verdicts, time.Since(back))
+	l.report(h, verdicts, time.Since(back))
 	l.counts(before, func(s *subject, requests, lists int) {
 		t.Logf("round %d, %v away, %v later: %s sent %d requests, %d of them lists", round,
 			took.Round(time.Millisecond), time.Since(begin).Round(time.Millisecond), s.who, requests, lists)
 		if s.who != clientGo && (requests > maxRequests || lists > maxLists) {
-			t.Errorf("round %d: %s sent %d requests, %d of them lists", round, s.who, requests, lists)
+			t.Errorf("%s: round %d: %s sent %d requests, %d of them lists", guarantee.BoundedLoad, round,
+				s.who, requests, lists)
 		}
 	})
 	l.end()
@@ -181,7 +192,8 @@ func TestNoStorm(t *testing.T) {
 	l.counts(before, func(s *subject, requests, lists int) {
 		all, allLists, most = all+requests, allLists+lists, max(most, requests)
 		if requests > maxRequests || lists > maxLists {
-			t.Errorf("the informer of %s: %d requests, %d of them lists", s.options.labels, requests, lists)
+			t.Errorf("%s: the informer of %s: %d requests, %d of them lists", storm.guarantee,
+				s.options.labels, requests, lists)
 		}
 	})
 	t.Logf("%d informers sent %d requests, %d of them lists, %d each at most", informers, all, allLists,

@@ -3,9 +3,14 @@ package live
 import (
 	"context"
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/test/lab/fault"
 	"github.com/kubewright/kubewright/test/lab/results"
 )
@@ -19,7 +24,7 @@ const (
 	maxLists    = 2
 )
 
-// converged bounds how long informers may take to be right again after an outage.
+// converged is the bound of most labs.
 const converged = time.Minute
 
 // lab is a proxy before a cluster, with informers of each implementation.
@@ -29,25 +34,46 @@ type lab struct {
 	proxy    *fault.Proxy
 	server   *fault.Server
 	subjects []*subject
+	// bound bounds how long informers may take to be right again.
+	bound time.Duration
+	// restored means that the server's versions have gone back, and so must those of the informers.
+	restored bool
 }
 
-// newLab starts an informer of each implementation.
-func newLab(ctx context.Context, t *testing.T, c cluster, namespace string, watchList bool) *lab {
+// enter returns a new namespace of a cluster, and its writer.
+func enter(ctx context.Context, t *testing.T, c cluster) (namespace string, w writer) {
+	t.Helper()
+	namespace = newNamespace()
+	if err := c.enter(ctx, namespace); err != nil {
+		t.Fatal(err)
+	}
+	w, err := c.resource.writer(c.config, namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return namespace, w
+}
+
+// newLab starts an informer of each implementation. With both, it starts one that streams its lists, and one
+// that doesn't.
+func newLab(ctx context.Context, t *testing.T, c cluster, namespace string, watchList ...bool) *lab {
 	t.Helper()
 	l := emptyLab(t, c)
-	for _, who := range []implementation{ours, facade, clientGo} {
-		l.add(ctx, who, options{namespace: namespace, watchList: watchList})
+	for _, streams := range watchList {
+		for _, who := range implementations {
+			l.add(ctx, who, options{namespace: namespace, watchList: streams})
+		}
 	}
 	return l
 }
 
 func emptyLab(t *testing.T, c cluster) *lab {
 	t.Helper()
-	backend, err := fault.Backend(c.config)
+	backend, err := c.backend()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{t: t, cluster: c, proxy: fault.New(backend, nil)}
+	l := &lab{t: t, cluster: c, proxy: fault.New(backend, nil), bound: converged}
 	t.Cleanup(l.proxy.Close)
 	if l.server, err = l.proxy.Listen(fault.ServerOptions{}); err != nil {
 		t.Fatal(err)
@@ -68,39 +94,81 @@ func (l *lab) add(ctx context.Context, who implementation, o options) {
 // must get there; client-go's are only reported.
 func (l *lab) converge(ctx context.Context) map[*subject]results.Verdict {
 	l.t.Helper()
-	ctx, cancel := context.WithTimeoutCause(ctx, converged, fmt.Errorf("not within %v", converged))
+	ctx, cancel := context.WithTimeoutCause(ctx, l.bound, fmt.Errorf("not within %v", l.bound))
 	defer cancel()
 	verdicts := map[*subject]results.Verdict{}
 	for _, s := range l.subjects {
-		want, err := l.cluster.resource.versions(ctx, l.cluster.config, s.options)
+		want, err := l.cluster.resource.versions(ctx, l.cluster.config, s.options, "")
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		verdict := func(v results.Verdict, what any) {
+		if v, what := s.judge(ctx, want, l.restored); v != "" {
 			verdicts[s] = v
-			if l.t.Logf("%s: %v", s.who, what); s.who != clientGo {
+			if l.t.Logf("%s; %s", what, s.who); s.who != clientGo {
 				l.t.Fail()
 			}
-		}
-		if err := s.reaches(ctx, want); err != nil {
-			verdict(results.Late, err)
-		}
-		if problems := s.Problems(); len(problems) > 0 {
-			verdict(results.Broken, problems)
 		}
 	}
 	return verdicts
 }
 
 // report writes a result for each informer.
-func (l *lab) report(test string, verdicts map[*subject]results.Verdict, took time.Duration) {
+func (l *lab) report(h hardship, verdicts map[*subject]results.Verdict, took time.Duration) {
 	for _, s := range l.subjects {
-		r := results.Result{Half: l.cluster.name, Protocol: "HTTP/2", Test: test, Implementation: string(s.who),
-			Trials: 1, Faults: 1, Took: took}
-		if v := verdicts[s]; v != "" {
-			r.Verdicts = map[results.Verdict]int{v: 1}
+		l.cluster.report(l.t, h, s.who, verdicts[s], took)
+	}
+}
+
+// report writes the result of an informer in one trial.
+func (c cluster) report(t *testing.T, h hardship, who implementation, v results.Verdict, took time.Duration) {
+	r := results.Result{Half: c.name, Protocol: "HTTP/2", Test: h.name, Implementation: string(who),
+		Trials: 1, Faults: 1, Took: took}
+	if v != "" {
+		r.Verdicts = map[results.Verdict]int{v: 1}
+	}
+	write(t, r)
+}
+
+// hear waits until each informer has received some changes more.
+func (l *lab) hear(ctx context.Context) {
+	l.t.Helper()
+	if err := hear(ctx, l.subjects); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func hear(ctx context.Context, subjects []*subject) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, converged, fmt.Errorf("not within %v", converged))
+	defer cancel()
+	for _, s := range subjects {
+		seen := 0 // calls of the condition, which is one at first and then one after an event
+		err := s.Wait(ctx, func(map[cache.ObjectName]metav1.Object) bool {
+			seen++
+			return seen > few
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %s receives nothing: %w", guarantee.Converging, s.who, err)
 		}
-		write(l.t, r)
+	}
+	return nil
+}
+
+// match checks that the cache of each informer with snapshots is exactly what the server had at its version.
+func (l *lab) match(ctx context.Context) {
+	l.t.Helper()
+	for _, s := range l.subjects {
+		version, got, ok := l.cluster.resource.snapshot(s.informer)
+		if !ok || version == "" {
+			continue
+		}
+		want, err := l.cluster.resource.versions(ctx, l.cluster.config, s.options, version)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		if !maps.Equal(got, want) {
+			l.t.Errorf("%s: %s at version %s has %v, the server had %v", guarantee.Complete, s.who, version,
+				got, want)
+		}
 	}
 }
 

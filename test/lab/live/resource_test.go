@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,11 +24,13 @@ import (
 	"github.com/kubewright/kubewright/envtest/record"
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	shopscheme "github.com/kubewright/kubewright/examples/generated/clientset/versioned/scheme"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	ourcache "github.com/kubewright/kubewright/runtime/cache"
 	"github.com/kubewright/kubewright/runtime/client"
 	gen "github.com/kubewright/kubewright/runtime/gen/informer"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
+	"github.com/kubewright/kubewright/test/lab/results"
 )
 
 // implementation is a way to make informers.
@@ -38,6 +41,8 @@ const (
 	facade   implementation = "facade"
 	clientGo implementation = "client-go"
 )
+
+var implementations = []implementation{ours, facade, clientGo}
 
 // options are those of an informer. client-go ignores the tuning.
 type options struct {
@@ -55,12 +60,17 @@ func (listsOnly) IsWatchListSemanticsUnSupported() bool { return true }
 
 // resource is a type of objects.
 type resource interface {
+	fmt.Stringer // the name of the resource
 	// informer makes an informer.
 	informer(who implementation, config *rest.Config, o options) (cache.SharedIndexInformer, error)
 	// writer returns a writer for objects of a namespace.
 	writer(config *rest.Config, namespace string) (writer, error)
-	// versions returns the objects that the server has, with their versions.
-	versions(ctx context.Context, config *rest.Config, o options) (map[cache.ObjectName]string, error)
+	// versions returns the objects that the server has, with their versions. With a version, it returns those
+	// that the server had at that version.
+	versions(ctx context.Context, config *rest.Config, o options, at string) (map[cache.ObjectName]string, error)
+	// snapshot returns the version of the informer's cache, and the objects there, at one moment. It returns
+	// false for an informer that has no snapshots.
+	snapshot(i cache.SharedIndexInformer) (version string, found map[cache.ObjectName]string, ok bool)
 }
 
 // writer writes objects that have no other writer. A write that fails may still have happened.
@@ -91,6 +101,8 @@ type of[T interface {
 	protobuf bool
 	make     func() T
 }
+
+func (r of[T, L]) String() string { return r.plural }
 
 func (r of[T, L]) client(config *rest.Config) (*client.Resource[T, L], error) {
 	var opts []client.Option
@@ -168,13 +180,17 @@ func (r of[T, L]) listerWatcher(config *rest.Config, o options) (cache.ListerWat
 }
 
 func (r of[T, L]) versions(
-	ctx context.Context, config *rest.Config, o options,
+	ctx context.Context, config *rest.Config, o options, at string,
 ) (map[cache.ObjectName]string, error) {
 	c, err := r.client(config)
 	if err != nil {
 		return nil, err
 	}
-	list, err := c.Namespace(o.namespace).List(ctx, metav1.ListOptions{LabelSelector: o.labels})
+	opts := metav1.ListOptions{LabelSelector: o.labels, ResourceVersion: at}
+	if at != "" {
+		opts.ResourceVersionMatch = metav1.ResourceVersionMatchExact
+	}
+	list, err := c.Namespace(o.namespace).List(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -185,6 +201,21 @@ func (r of[T, L]) versions(
 		return nil
 	})
 	return found, err
+}
+
+func (of[T, L]) snapshot(
+	i cache.SharedIndexInformer,
+) (version string, found map[cache.ObjectName]string, ok bool) {
+	typed, ok := informer.Of[T](i)
+	if !ok {
+		return "", nil, false
+	}
+	version, all := typed.Snapshot()
+	found = map[cache.ObjectName]string{}
+	for name, obj := range all {
+		found[name] = obj.GetResourceVersion()
+	}
+	return version, found, true
 }
 
 func (r of[T, L]) writer(config *rest.Config, namespace string) (writer, error) {
@@ -286,7 +317,7 @@ func step(ctx context.Context, w writer, random *rand.Rand) {
 type subject struct {
 	who      implementation
 	informer cache.SharedIndexInformer
-	*record.Recorder[metav1.Object]
+	*witness
 	options options
 	end     func()
 }
@@ -299,9 +330,9 @@ func newSubject(
 	if err != nil {
 		return nil, err
 	}
-	s := &subject{who: who, informer: i, Recorder: record.New[metav1.Object](), options: o}
+	s := &subject{who: who, informer: i, witness: newWitness(i), options: o}
 	typed := cache.NewTypedSharedIndexInformer[metav1.Object](i)
-	if _, err := typed.AddTypedEventHandler(s.Recorder); err != nil {
+	if _, err := typed.AddTypedEventHandler(s.witness); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -315,6 +346,20 @@ func newSubject(
 		<-over
 	}
 	return s, nil
+}
+
+// judge waits until the handler has these versions, and returns what is wrong. What begins with the
+// guarantee. After a restore of the server, what the handler was told isn't judged.
+func (s *subject) judge(
+	ctx context.Context, want map[cache.ObjectName]string, restored bool,
+) (v results.Verdict, what string) {
+	if err := s.reaches(ctx, want); err != nil {
+		v, what = results.Late, fmt.Sprintf("%s: %v", guarantee.Converging, err)
+	}
+	if problems := s.Problems(); len(problems) > 0 && !restored {
+		v, what = results.Broken, strings.Join(problems, "; ")
+	}
+	return v, what
 }
 
 // reaches waits until the handler has these versions, and checks that the store has them, too.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -17,8 +18,18 @@ type cluster struct {
 	name     string
 	config   *rest.Config
 	resource resource
+	// servers are the API servers behind the proxy, if they aren't just that of config.
+	servers http.RoundTripper
 	// enter prepares a namespace for use.
 	enter func(ctx context.Context, namespace string) error
+}
+
+// backend returns what is behind the proxy.
+func (c cluster) backend() (http.RoundTripper, error) {
+	if c.servers != nil {
+		return c.servers, nil
+	}
+	return fault.Backend(c.config)
 }
 
 // tuning is the tuning of our informers in all trials.
@@ -68,7 +79,7 @@ const (
 )
 
 func (tr trial) run(ctx context.Context) (o outcome, err error) {
-	backend, err := fault.Backend(tr.cluster.config)
+	backend, err := tr.cluster.backend()
 	if err != nil {
 		return o, err
 	}
@@ -164,7 +175,7 @@ func (tr trial) judge(ctx context.Context, s *subject, p *fault.Proxy) (o outcom
 		o.Err = errors.New("the informer never watches")
 		return o
 	}
-	want, err := tr.cluster.resource.versions(ctx, tr.cluster.config, s.options)
+	want, err := tr.cluster.resource.versions(ctx, tr.cluster.config, s.options, "")
 	if err != nil {
 		o.Err = err
 		return o
