@@ -46,7 +46,7 @@ e2e-kube: ## the clients of k8s.io/api, and our informers beside client-go's, ag
 	@cd test/e2e && go test -v -count=1 -timeout 20m ./sharded -run '^TestKube$$' -sharded.objects 20000 -sharded.rounds 3 -sharded.lease 15s -sharded.renew 10s -sharded.retry 2s
 	@cd test/e2e && go test -v -count=1 -timeout 60m ./sharded -run '^TestEmbedded' -sharded.objects 20000 -sharded.rounds 10
 
-lab: ## informers behind a proxy that injects faults, in memory and with real API servers; writes docs/reliability.md (15 minutes)
+lab: ## informers behind a proxy that injects faults, in memory and with real API servers; writes docs/reliability.md (25 minutes)
 	@cd test/lab && go run .
 
 soak: ## an informer with 20 handlers, one of them blocked, for 20 minutes at 2,000 changes a second, and for as long at the highest rate of the embedded API server; writes a section of docs/reliability.md (45 minutes)

@@ -43,7 +43,7 @@ type part struct {
 
 var (
 	simulated = part{"simulated", []string{"-timeout", "30m", "./check", "-lab.full"}}
-	live      = part{"live", []string{"-timeout", "30m", "./live", "-lab.full"}}
+	live      = part{"live", []string{"-timeout", "45m", "./live", "-lab.full"}}
 	soak      = part{"soak", []string{"-timeout", "2h", "./load", "-lab.full"}}
 	parts     = []part{simulated, live, soak}
 )
