@@ -97,6 +97,11 @@ func (r *round) watchAgain(ctx context.Context, tried attempt) state {
 		r.brief = 0
 	}
 	r.expiredAtOnce = false
+	if r.opts.SilenceTimeout > 0 && r.bookmarked && r.mute >= maxMute {
+		r.mute = 0
+		klog.FromContext(ctx).Info("Warning: watches bring nothing, not even a bookmark; listing", "inARow", maxMute)
+		return r.endRound(ctx, errMute)
+	}
 	if r.brief < maxBrief {
 		return watching{}
 	}

@@ -19,7 +19,10 @@ import (
 // watching hands the events of one watch to the sink. How the watch ends decides
 // what follows:
 //
-//   - closed in good order, or silent for too long: the next watch, at once
+//   - closed in good order, or silent for too long: the next watch, at once. With Options.SilenceTimeout, if
+//     the server has sent bookmarks before, and two such watches in a row brought nothing, the round ends, and
+//     the next one lists: after a restore of etcd, a server sends nothing to a watch from a version that it
+//     hasn't reached again
 //   - can't be opened, server down or busy: wait, then the next watch
 //   - can't be opened, any other error: the round fails
 //   - throttled: wait, then the next watch
@@ -57,9 +60,11 @@ func (s watching) step(ctx context.Context, r *round) state {
 	defer stream.Stop()
 	r.health.connected()
 	idle.reset()
+	r.mute++
 	reported := false // An event that is out of order is reported once for each watch.
 	_, err := r.follow(open, stream, opened, func(e sources.Event) bool {
 		idle.reset()
+		r.mute, r.bookmarked = 0, r.bookmarked || e.Type == watch.Bookmark
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
 		if inOrder {
@@ -159,6 +164,13 @@ func (watching) idleTimedOut(ctx context.Context, r *round, tried attempt) state
 	r.health.failed(errIdle)
 	return r.watchAgain(ctx, tried)
 }
+
+// errMute is why a list follows watches that brought nothing.
+var errMute = errors.New("two watches in a row brought nothing, not even a bookmark, though the server sends" +
+	" some: perhaps its data was restored, and is older than what was read before")
+
+// maxMute is how many watches in a row may bring nothing before a list follows, if the server sends bookmarks.
+const maxMute = 2
 
 // endWith ends the round with a warning.
 func (watching) endWith(ctx context.Context, r *round, err error) state {
