@@ -66,6 +66,13 @@ func TestObjectSize(t *testing.T) {
 	}
 }
 
+// TestCustomSize does the same for the objects of ReplayKinds.
+func TestCustomSize(t *testing.T) {
+	if n := len(custom("Workload", 1234)); n < 1950 || n > 2100 {
+		t.Errorf("%d bytes", n)
+	}
+}
+
 // TestReplay checks that each mode reads as it should, and that responses to POST and to lists end, as a
 // measuring process needs.
 func TestReplay(t *testing.T) {

@@ -117,14 +117,17 @@ func RecordPods(n int) Recording {
 }
 
 // RecordMetadata returns the metadata of n workloads in protobuf.
-func RecordMetadata(n int) Recording {
+func RecordMetadata(n int) Recording { return recordMetadata(n, Object) }
+
+// recordMetadata returns the metadata of n objects in protobuf.
+func recordMetadata(n int, object func(i int) []byte) Recording {
 	kind := metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadata"}
 	list := &metav1.PartialObjectMetadataList{ListMeta: listed,
 		TypeMeta: metav1.TypeMeta{APIVersion: kind.APIVersion, Kind: kind.Kind + "List"}}
 	objects := make([]runtime.Object, n)
 	for i := range objects {
 		o := &metav1.PartialObjectMetadata{}
-		if err := json.Unmarshal(Object(i), o); err != nil {
+		if err := json.Unmarshal(object(i), o); err != nil {
 			panic(err)
 		}
 		o.TypeMeta = kind

@@ -32,6 +32,7 @@ var (
 	untyped  = wirebench.Pairs("unstructured", []wirebench.Option{plain, shared, dropped, both})
 	pods     = wirebench.Pairs("pods", []wirebench.Option{plain, dropped})
 	metadata = wirebench.Pairs("metadata", []wirebench.Option{plain, dropped})
+	mixed    = wirebench.Pairs("mixed", []wirebench.Option{plain, shared, dropped, both})
 )
 
 // BenchmarkManager measures a manager that caches 20,000 objects: custom resources of 4.7 KB in JSON,
@@ -47,6 +48,12 @@ func BenchmarkManager(b *testing.B) {
 	wirebench.Sync(b, server, metadata)
 }
 
+// BenchmarkMixed measures a manager that caches 5,000 objects of each of six kinds, of 2 KB each: two typed,
+// of two the metadata, two unstructured.
+func BenchmarkMixed(b *testing.B) {
+	wirebench.Sync(b, wirebench.ReplayKinds(b, wirebench.Objects/4), mixed)
+}
+
 // TestModes checks that each mode reads objects as its name says.
 func TestModes(t *testing.T) {
 	const objects = 10
@@ -54,4 +61,5 @@ func TestModes(t *testing.T) {
 	wirebench.CheckPairs(t, workloads, slices.Concat(typed, untyped))
 	wirebench.CheckPairs(t, wirebench.Replay(t, wirebench.RecordPods(objects)), pods)
 	wirebench.CheckPairs(t, wirebench.Replay(t, wirebench.RecordMetadata(objects)), metadata)
+	wirebench.CheckPairs(t, wirebench.ReplayKinds(t, objects), mixed)
 }

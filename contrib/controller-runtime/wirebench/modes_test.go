@@ -26,21 +26,25 @@ import (
 
 // forms are what a manager may cache.
 var forms = map[string]func() client.Object{
-	"typed": func() client.Object { return &wirebench.Workload{} },
-	"unstructured": func() client.Object {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(workload)
-		return u
-	},
-	"pods": func() client.Object { return &corev1.Pod{} },
-	"metadata": func() client.Object {
-		o := &metav1.PartialObjectMetadata{}
-		o.SetGroupVersionKind(workload)
-		return o
-	},
+	"typed":        func() client.Object { return &wirebench.Workload{} },
+	"unstructured": func() client.Object { return unstructuredOf(workload) },
+	"pods":         func() client.Object { return &corev1.Pod{} },
+	"metadata":     func() client.Object { return metadataOf(workload) },
 }
 
 var workload = wirebench.GroupVersion.WithKind("Workload")
+
+func unstructuredOf(kind schema.GroupVersionKind) client.Object {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kind)
+	return u
+}
+
+func metadataOf(kind schema.GroupVersionKind) client.Object {
+	o := &metav1.PartialObjectMetadata{}
+	o.SetGroupVersionKind(kind)
+	return o
+}
 
 // setup is how a manager is set up.
 type setup struct {
@@ -72,15 +76,19 @@ func modes() wirebench.Modes {
 	for form, object := range forms {
 		for name, s := range setups {
 			all[form+"/"+name] = func(config *rest.Config) toolscache.SharedIndexInformer {
-				return s.informer(config, object())
+				m := s.manager(config)
+				return managed{informerOf(m, object()), m}
 			}
 		}
+	}
+	for name, s := range setups {
+		all["mixed/"+name] = s.mixed
 	}
 	return all
 }
 
-// informer returns the informer of an object's kind in a new manager.
-func (s setup) informer(config *rest.Config, object client.Object) toolscache.SharedIndexInformer {
+// manager returns a new manager.
+func (s setup) manager(config *rest.Config) manager.Manager {
 	scheme := runtime.NewScheme()
 	must(corev1.AddToScheme(scheme))
 	scheme.AddKnownTypes(wirebench.GroupVersion, &wirebench.Workload{}, &wirebench.WorkloadList{})
@@ -103,15 +111,24 @@ func (s setup) informer(config *rest.Config, object client.Object) toolscache.Sh
 	}
 	m, err := manager.New(config, options)
 	must(err)
+	return m
+}
+
+// informerOf returns the manager's informer of an object's kind.
+func informerOf(m manager.Manager, object client.Object) toolscache.SharedIndexInformer {
 	i, err := m.GetCache().GetInformer(context.Background(), object, cache.BlockUntilSynced(false))
 	must(err)
-	return managed{i.(toolscache.SharedIndexInformer), m}
+	return i.(toolscache.SharedIndexInformer)
 }
 
 // mapper returns a mapper of the kinds, which needs no discovery.
 func mapper(*rest.Config, *http.Client) (meta.RESTMapper, error) {
 	m := meta.NewDefaultRESTMapper(nil)
-	for _, kind := range []schema.GroupVersionKind{workload, corev1.SchemeGroupVersion.WithKind("Pod")} {
+	kinds := []schema.GroupVersionKind{workload, route, policy, deployment}
+	for _, kind := range []string{"Pod", "ConfigMap", "Secret"} {
+		kinds = append(kinds, corev1.SchemeGroupVersion.WithKind(kind))
+	}
+	for _, kind := range kinds {
 		m.Add(kind, meta.RESTScopeNamespace)
 	}
 	return m, nil
