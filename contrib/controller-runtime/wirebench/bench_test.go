@@ -32,7 +32,7 @@ var (
 	untyped  = wirebench.Pairs("unstructured", []wirebench.Option{plain, shared, dropped, both})
 	pods     = wirebench.Pairs("pods", []wirebench.Option{plain, dropped})
 	metadata = wirebench.Pairs("metadata", []wirebench.Option{plain, dropped})
-	mixed    = wirebench.Pairs("mixed", []wirebench.Option{plain, shared, dropped, both})
+	mixed    = wirebench.Pairs("mixed", []wirebench.Option{plain, dropped, shared})
 )
 
 // BenchmarkManager measures a manager that caches 20,000 objects: custom resources of 4.7 KB in JSON,

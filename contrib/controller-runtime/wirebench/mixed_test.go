@@ -31,8 +31,8 @@ func (s setup) mixed(config *rest.Config) toolscache.SharedIndexInformer {
 	return several{managed{informers[0], m}, informers}
 }
 
-// several are the informers of one manager, as one: it has synced when all have, and its store has the keys of
-// all.
+// several are the informers of one manager, as one: it has synced when all have, and its store has the keys
+// of all.
 type several struct {
 	managed
 	all []toolscache.SharedIndexInformer
