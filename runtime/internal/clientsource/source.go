@@ -88,6 +88,14 @@ func (s *source) UseCache(lookUp func(decode.Identity) (any, bool)) bool {
 	return true
 }
 
+// ShareFieldSets makes unstructured objects share the contents of their managedFields, see
+// [decode.Decoder.ShareFieldSets]. Call it before the source is read.
+func (s *source) ShareFieldSets() {
+	if s.decoding != nil {
+		s.decoding.decoder.ShareFieldSets()
+	}
+}
+
 // Reading returns how the source has read its lists and watches.
 func (s *source) Reading() listwatch.Reading {
 	reading := s.counts.total()

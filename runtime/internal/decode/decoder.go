@@ -60,6 +60,11 @@ func New(t reflect.Type, opts Options) *Decoder {
 	return d
 }
 
+// ShareFieldSets makes unstructured objects share the fieldsV1 of their managedFields: maps in which nobody
+// looks, and which take a third of an object, the same in most objects of a kind. Call it before anything is
+// decoded, and only if nobody may change the objects, not even before they are stored.
+func (d *Decoder) ShareFieldSets() { d.json.shareFieldSets = true }
+
 // Options choose the fields to keep, and whether objects share values other than strings. They
 // are those of informer.Options, which documents them. In unstructured objects all names
 // are steps of the paths to drop, including the keys of maps.

@@ -86,6 +86,9 @@ func TestUnstructuredDrop(t *testing.T) {
 				}
 			}
 			d := newUnstructured(opts)
+			if i%3 == 0 {
+				d.ShareFieldSets()
+			}
 			for range 2 {
 				if got, err := oneUnstructured(d, data); err != nil || !reflect.DeepEqual(got, want) {
 					t.Fatalf("%+v of %s: %v, %#v", opts, clip(data), err, got)

@@ -9,7 +9,8 @@ import (
 
 // Most of the memory of untyped values is what Go needs to hold them: 336 bytes for a map of one to eight
 // names, 16 for a string in an interface, 8 for an integer. Objects don't share maps, unless
-// Options.ShareValues is set. They share strings and integers, which can't be changed.
+// Options.ShareValues is set, or [Decoder.ShareFieldSets] was called. They share strings and integers, which
+// can't be changed.
 
 // member is a name of a map without a type, and its value.
 type member struct {
@@ -17,13 +18,17 @@ type member struct {
 	value any
 }
 
-// part is the role of a map in an object.
+// part is the role of a map or a slice in an object.
 type part uint8
 
 const (
 	anyPart part = iota
 	wholeObject
 	metadataPart
+	// managedPart is the metadata's managedFields, managedEntry an entry of them, and fieldSet its fieldsV1.
+	managedPart
+	managedEntry
+	fieldSet
 )
 
 const (
@@ -49,7 +54,7 @@ func (d *jsonDecoder) untyped(c *cut) (any, bool) {
 	case '{':
 		return d.untypedMap(c, anyPart)
 	case '[':
-		return d.untypedSlice(c)
+		return d.untypedSlice(c, anyPart)
 	case 't':
 		return true, d.literal("true")
 	case 'f':
@@ -179,12 +184,16 @@ func (d *jsonDecoder) untypedMember(name string, c *cut, is part) (any, bool) {
 	case is == metadataPart && first == '"' && isUniqueName(name):
 		text, ok := d.bytes()
 		return string(text), ok
+	case is == metadataPart && first == '[' && name == managedFields:
+		is = managedPart
+	case is == managedEntry && first == '{' && name == "fieldsV1":
+		is = fieldSet
 	case first == '{' || first == '[':
 		is = anyPart
 	default:
 		return d.untyped(c)
 	}
-	if d.shareValues {
+	if d.shareValues || is == fieldSet && d.shareFieldSets {
 		return d.decodeSharedUntyped(name, c, is)
 	}
 	return d.untypedContainer(c, is)
@@ -193,7 +202,7 @@ func (d *jsonDecoder) untypedMember(name string, c *cut, is part) (any, bool) {
 // untypedContainer decodes a map or a slice.
 func (d *jsonDecoder) untypedContainer(c *cut, is part) (any, bool) {
 	if d.data[d.pos] == '[' {
-		return d.untypedSlice(c)
+		return d.untypedSlice(c, is)
 	}
 	return d.untypedMap(c, is)
 }
@@ -238,7 +247,7 @@ func (d *jsonDecoder) historyOf(name string) *history {
 }
 
 // untypedSlice decodes a slice, in the way of untypedMap. Its elements have no step in paths to drop.
-func (d *jsonDecoder) untypedSlice(c *cut) (s []any, ok bool) {
+func (d *jsonDecoder) untypedSlice(c *cut, is part) (s []any, ok bool) {
 	if !d.spend(containerCost) {
 		return nil, false
 	}
@@ -249,7 +258,12 @@ func (d *jsonDecoder) untypedSlice(c *cut) (s []any, ok bool) {
 	start := len(d.elements)
 	for more := true; more && ok; {
 		var value any
-		if value, ok = d.untyped(c); !ok || !d.spend(elementCost) {
+		if is == managedPart && d.data[d.pos] == '{' {
+			value, ok = d.untypedMap(c, managedEntry)
+		} else {
+			value, ok = d.untyped(c)
+		}
+		if !ok || !d.spend(elementCost) {
 			ok = false
 			d.in("[" + strconv.Itoa(len(d.elements)-start) + "]")
 			break

@@ -25,9 +25,10 @@ type jsonDecoder struct {
 	left    int
 	plans   plans
 	strings stringTable
-	// values holds decoded values to share, if shareValues is set.
-	values      valueTable
-	shareValues bool
+	// values holds decoded values to share, if shareValues is set. shareFieldSets shares only the fieldsV1 of
+	// the managedFields of unstructured objects.
+	values                      valueTable
+	shareValues, shareFieldSets bool
 	// plainString is the plan of strings in slices and maps, uniqueString that of strings that don't repeat.
 	plainString, uniqueString plan
 	// pairs collects the strings of a slice or a map until their number is known, so

@@ -43,6 +43,7 @@ func (i *engine[K]) newReader(queue *deltafifo.DeltaFIFO[K], m *informerMetrics)
 	}
 	i.queue = queue
 	if i.selection == nil {
+		i.shareFieldSets()
 		s.lookedUp = i.useCache()
 	}
 	reader := func(source sources.Source, options reflector.Options) Reader {
@@ -188,6 +189,15 @@ func (s *staging[K]) Discard() { s.list.Discard() }
 type lookedUp struct {
 	object  any
 	version string
+}
+
+// shareFieldSets makes objects share the contents of their managedFields, if there is no transform: that may
+// change objects, while nobody may change stored ones.
+func (i *engine[K]) shareFieldSets() {
+	source, ok := i.config.Source.(interface{ ShareFieldSets() })
+	if ok && i.transform == nil {
+		source.ShareFieldSets()
+	}
 }
 
 // useCache gives the source a function that looks up objects in the store, so that a
