@@ -11,7 +11,8 @@
 // Once the object is stored, the store, listers and all handlers share it, and nobody may change it: copy it
 // first. Nothing prevents a change, unless the read-only views of generated listers are used. A changed
 // object is wrong for every reader, and the indexes don't follow the change. The damage lasts until an
-// event replaces the object; a relist may keep it.
+// event replaces the object; a relist may keep it. Without a transform, unstructured objects share the
+// contents of their managedFields: there, a change is one of many objects.
 // [Options] can sample objects to find code that changes them; KUBE_CACHE_MUTATION_DETECTOR=true checks all
 // that arrive from the server, for some minutes each.
 //
