@@ -99,7 +99,8 @@ func (r *round) watchAgain(ctx context.Context, tried attempt) state {
 	r.expiredAtOnce = false
 	if r.opts.SilenceTimeout > 0 && r.bookmarked && r.mute >= maxMute {
 		r.mute = 0
-		klog.FromContext(ctx).Info("Warning: watches bring nothing, not even a bookmark; listing", "inARow", maxMute)
+		klog.FromContext(ctx).Info("Warning: watches bring nothing, not even a bookmark; listing",
+			"inARow", maxMute)
 		return r.endRound(ctx, errMute)
 	}
 	if r.brief < maxBrief {

@@ -20,9 +20,9 @@ import (
 // what follows:
 //
 //   - closed in good order, or silent for too long: the next watch, at once. With Options.SilenceTimeout, if
-//     the server has sent bookmarks before, and two such watches in a row brought nothing, the round ends, and
-//     the next one lists: after a restore of etcd, a server sends nothing to a watch from a version that it
-//     hasn't reached again
+//     the server has sent bookmarks before, and two such watches in a row brought nothing, the round ends,
+//     and the next one lists: after a restore of etcd, a server sends nothing to a watch from a version that
+//     it hasn't reached again
 //   - can't be opened, server down or busy: wait, then the next watch
 //   - can't be opened, any other error: the round fails
 //   - throttled: wait, then the next watch
@@ -166,10 +166,11 @@ func (watching) idleTimedOut(ctx context.Context, r *round, tried attempt) state
 }
 
 // errMute is why a list follows watches that brought nothing.
-var errMute = errors.New("two watches in a row brought nothing, not even a bookmark, though the server sends" +
-	" some: perhaps its data was restored, and is older than what was read before")
+var errMute = errors.New("two watches in a row brought nothing, not even a bookmark, though the server" +
+	" sends some: perhaps its data was restored, and is older than what was read before")
 
-// maxMute is how many watches in a row may bring nothing before a list follows, if the server sends bookmarks.
+// maxMute is how many watches in a row may bring nothing before a list follows, if the server sends
+// bookmarks.
 const maxMute = 2
 
 // endWith ends the round with a warning.
