@@ -17,7 +17,7 @@ var readerBugs = map[string]bugs.Bug{
 	"a 404 is no sign": bugs.In("(*optionalReader).failed",
 		"if apierrors.IsNotFound(err) {", "if !BUG && apierrors.IsNotFound(err) {"),
 	"what appears is read from a watch cache": bugs.In("(*optionalReader).Run",
-		"= wasAbsent, wasAbsent", "= wasAbsent && !BUG, wasAbsent && !BUG"),
+		"wasAbsent, wasAbsent", "wasAbsent && !BUG, wasAbsent && !BUG"),
 	"what isn't known is requested": bugs.In("(*optionalReader).Run",
 		"case served.Unknown:", "case map[bool]served.State{false: served.Unknown, true: -1}[BUG]:"),
 	"a part forgets its ranges": bugs.In("(*selection).Reader",

@@ -108,7 +108,6 @@ var oddTransforms = []Scenario{
 			w.Put("a", "b")
 			w.Handle("h")
 			w.Start()
-			w.Advance(LongEnough)
 			panics.Store(false)
 			w.Advance(LongEnough)
 			w.Put("a", "c")
