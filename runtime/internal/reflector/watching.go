@@ -20,9 +20,9 @@ import (
 // what follows:
 //
 //   - closed in good order, or silent for too long: the next watch, at once. With Options.SilenceTimeout, if
-//     the server has sent bookmarks before, and two such watches in a row brought nothing, the round ends,
-//     and the next one lists: after a restore of etcd, a server sends nothing to a watch from a version that
-//     it hasn't reached again
+//     the server has sent bookmarks before, and two such watches in a row brought nothing for bookmarkTime,
+//     the round ends, and the next one lists: after a restore of etcd, a server sends nothing to a watch from
+//     a version that it hasn't reached again
 //   - can't be opened, server down or busy: wait, then the next watch
 //   - can't be opened, any other error: the round fails
 //   - throttled: wait, then the next watch
@@ -60,11 +60,10 @@ func (s watching) step(ctx context.Context, r *round) state {
 	defer stream.Stop()
 	r.health.connected()
 	idle.reset()
-	r.mute++
-	reported := false // An event that is out of order is reported once for each watch.
+	mute, reported := true, false // An event that is out of order is reported once.
 	_, err := r.follow(open, stream, opened, func(e sources.Event) bool {
 		idle.reset()
-		r.mute, r.bookmarked = 0, r.bookmarked || e.Type == watch.Bookmark
+		mute, r.bookmarked = false, r.bookmarked || e.Type == watch.Bookmark
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
 		if inOrder {
@@ -76,6 +75,11 @@ func (s watching) step(ctx context.Context, r *round) state {
 		}
 		return false
 	})
+	if !mute {
+		r.mute = 0
+	} else if time.Since(opened) >= bookmarkTime {
+		r.mute++
+	}
 	return s.ended(ctx, r, tried, idle, err)
 }
 
@@ -168,6 +172,10 @@ func (watching) idleTimedOut(ctx context.Context, r *round, tried attempt) state
 // errMute is why a list follows watches that brought nothing.
 var errMute = errors.New("two watches in a row brought nothing, not even a bookmark, though the server" +
 	" sends some: perhaps its data was restored, and is older than what was read before")
+
+// bookmarkTime is the longest time between two bookmarks of a server that sends them: API servers send one
+// about every minute.
+const bookmarkTime = 75 * time.Second
 
 // maxMute is how many watches in a row may bring nothing before a list follows, if the server sends
 // bookmarks.

@@ -167,25 +167,38 @@ WATCH rv="102" bookmarks timeout
 	want:    listedA + "add b@102\nbookmark 102\n" + `WATCH rv="102" bookmarks timeout` + "\n",
 	differs: "client-go waits until the watch times out",
 }, {
-	name: "silent for too long, twice", before: listed, opts: options{silence: time.Minute},
+	name: "silent for too long, twice", before: listed, opts: options{silence: bookmarkTime},
 	then: func(w *world) {
 		w.server.Bookmark()
 		w.settle()
-		for range 4 { // The first watch had a bookmark, and a back-off precedes the list.
-			bubble.Advance(time.Minute)
+		for range 3 { // The first watch had a bookmark.
+			bubble.Advance(bookmarkTime)
 		}
+		bubble.Advance(backoff)
 	},
 	want:    listedA + "bookmark 101\n" + watch101 + watch101 + `LIST rv="101"` + "\n" + firstA + watch101,
 	differs: "client-go waits until the watch times out, and never lists",
 }, {
 	name: "silent for too long, from a server without bookmarks", before: listed,
+	opts: options{silence: bookmarkTime},
+	then: func(w *world) {
+		for range 4 {
+			bubble.Advance(bookmarkTime)
+		}
+	},
+	want:    listedA + watch101 + watch101 + watch101 + watch101,
+	differs: "client-go waits until the watch times out",
+}, {
+	name: "silent for less than the time between bookmarks", before: listed,
 	opts: options{silence: time.Minute},
 	then: func(w *world) {
+		w.server.Bookmark()
+		w.settle()
 		for range 4 {
 			bubble.Advance(time.Minute)
 		}
 	},
-	want:    listedA + watch101 + watch101 + watch101 + watch101,
+	want:    listedA + "bookmark 101\n" + watch101 + watch101 + watch101 + watch101,
 	differs: "client-go waits until the watch times out",
 }, {
 	name: "a watch that isn't answered for too long", opts: options{silence: time.Minute},
