@@ -66,7 +66,7 @@ parity: ## regenerate client-go and real API repositories with our generators, c
 ctrl-suites: ## controller-runtime's own tests with our caches and queues, and without (ten minutes)
 	@cd test/ctrlsuites && go run . $(SUITES)
 
-programs: ## ten public programs pass the same tests before and after kubewright move, and come back (hours). PROGRAMS='-only lasso,kro' moves some
+programs: ## public programs pass the same tests before and after kubewright move, and come back; what some cost once started; writes docs/programs.md (hours). PROGRAMS='-only lasso,kro' runs some, '-parts started' only starts them
 	@cd test/dropin/programs && go run . $(PROGRAMS)
 
 upstream: ## build and test a copy of this repository with the k8s.io modules of upstream/versions: the newest release, and the next minor. UPSTREAM='-versions v0.38 -only build' runs a part

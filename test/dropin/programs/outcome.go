@@ -18,8 +18,8 @@ type outcome struct {
 	built string
 }
 
-// test compiles the program and runs its tests.
-func (w *workplace) test(ctx context.Context, state string, runs int) *outcome {
+// runTests compiles the program and runs its tests.
+func (w *workplace) runTests(ctx context.Context, state string, runs int) *outcome {
 	o := &outcome{}
 	if _, err := w.run(ctx, state, "go", "build", "./..."); err != nil {
 		o.built = err.Error()
@@ -45,7 +45,7 @@ func (w *workplace) test(ctx context.Context, state string, runs int) *outcome {
 	return o
 }
 
-// countOf counts the tests that passed, failed and were skipped.
+// countOf counts the tests that passed, and those that failed.
 func countOf(run map[string]string) string {
 	n := map[string]int{}
 	for name, action := range run {
@@ -53,24 +53,22 @@ func countOf(run map[string]string) string {
 			n[action]++
 		}
 	}
-	return fmt.Sprintf("%d, %d, %d", n["pass"], n["fail"], n["skip"])
+	if n["fail"] == 0 {
+		return fmt.Sprint(n["pass"])
+	}
+	return fmt.Sprintf("%d, %d failed", n["pass"], n["fail"])
 }
 
 // String lists the counts of the runs, once if they are all the same.
 func (o *outcome) String() string {
+	if o.built != "" {
+		return "doesn't compile"
+	}
 	var counts []string
 	for _, run := range o.runs {
 		counts = append(counts, countOf(run))
 	}
-	compact := slices.Compact(slices.Clone(counts))
-	text := strings.Join(compact, "; ")
-	if len(compact) == 1 && len(counts) > 1 {
-		text += fmt.Sprintf(" (%d times)", len(counts))
-	}
-	if o.built != "" {
-		text += "; go build ./... fails"
-	}
-	return text
+	return strings.Join(slices.Compact(counts), "; ")
 }
 
 // compare returns an error if a test has other outcomes than before: one that no run before had, nor any as

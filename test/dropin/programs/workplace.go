@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -33,40 +34,39 @@ func newWorkplace(p program, dir, clone string) *workplace {
 	return &workplace{p, dir, filepath.Join(dir, "source"), clone}
 }
 
-// all does everything with the program, and returns its row of the table.
-func (w *workplace) all(ctx context.Context, runs int) (row string, err error) {
-	cells := []string{w.name, "-", "-", "-", "-", "-", "-"}
-	defer func() { row = "| " + strings.Join(cells, " | ") + " |" }()
+// test does all that is about tests with the program, and returns its row. What wasn't reached is empty.
+func (w *workplace) test(ctx context.Context, runs int) (row testsRow, err error) {
+	row.Program = w.name
 	if err := w.copy(ctx); err != nil {
-		return "", err
+		return row, err
 	}
-	released := w.test(ctx, "released", runs)
-	cells[3] = released.String()
+	released := w.runTests(ctx, "released", runs)
+	row.Released = released.String()
 	if err := w.raise(ctx); err != nil {
-		cells[4] = "can't be raised"
-		return "", err
+		row.Raised = "can't be raised"
+		return row, err
 	}
-	raised := w.test(ctx, "raised", runs)
-	cells[4] = raised.String()
+	raised := w.runTests(ctx, "raised", runs)
+	row.Raised = raised.String()
 	if err := w.reset(ctx); err != nil {
-		return "", err
+		return row, err
 	}
 
 	report, err := w.move(ctx, "move", "-w")
 	if err != nil {
-		return "", err
+		return row, err
 	}
-	cells[1], cells[2] = w.counts(report)
-	moved := w.test(ctx, "moved", runs)
-	cells[5] = moved.String()
+	row.Lines = changed(report)
+	moved := w.runTests(ctx, "moved", runs)
+	row.Moved = moved.String()
 	err = raised.compare(moved, released)
 
-	cells[6] = "no difference"
+	row.Back = "yes"
 	back := w.back(ctx, raised.built == "")
 	if back != nil {
-		cells[6] = "differs"
+		row.Back = "no"
 	}
-	return "", errors.Join(err, back)
+	return row, errors.Join(err, back)
 }
 
 // run runs a command in the program's folder. Its output goes to a log, which has the name of the step.
@@ -188,6 +188,11 @@ func (w *workplace) raise(ctx context.Context) error {
 
 // move runs kubewright move with some flags, and returns its report.
 func (w *workplace) move(ctx context.Context, step string, flags ...string) (string, error) {
+	return w.kubewright(ctx, step, append([]string{"move", "--kubewright", w.clone}, flags...)...)
+}
+
+// kubewright runs the command of this repository.
+func (w *workplace) kubewright(ctx context.Context, step string, args ...string) (string, error) {
 	kubewright := filepath.Join(w.dir, "kubewright")
 	if _, err := os.Stat(kubewright); err != nil {
 		if _, err := w.run(ctx, "build", "go", "-C", w.clone, "build", "-o", kubewright,
@@ -195,26 +200,18 @@ func (w *workplace) move(ctx context.Context, step string, flags ...string) (str
 			return "", err
 		}
 	}
-	return w.run(ctx, step, kubewright, append([]string{"move", "--kubewright", w.clone}, flags...)...)
+	return w.run(ctx, step, kubewright, args...)
 }
 
-// counts returns how many lines a report says were changed, and how many packages stay.
-func (w *workplace) counts(report string) (lines, stay string) {
-	lines, n, staying := "0", 0, false
+// changed returns how many lines a report says were changed.
+func changed(report string) int {
 	for line := range strings.Lines(report) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "Stays as it is"):
-			staying = true
-		case line == "":
-			staying = false
-		case strings.Contains(line, " changed in "):
-			lines, _, _ = strings.Cut(line, " ")
-		case staying && strings.Contains(line, ".go:"):
-			n++
+		if before, _, found := strings.Cut(line, " changed in "); found {
+			n, _ := strconv.Atoi(strings.Fields(before)[0])
+			return n
 		}
 	}
-	return lines, fmt.Sprint(n)
+	return 0
 }
 
 // back goes the way back twice: right after the move, which must leave no difference, and when it was
