@@ -34,7 +34,7 @@ var programs = []program{
 		start: &recipe{
 			main: "./pkg/updater",
 			args: []string{"--kubeconfig=KUBECONFIG", "--address=127.0.0.1:0", "--updater-interval=1s",
-				"--use-admission-controller-status=false"},
+				"--use-admission-controller-status=false", "--v=0"},
 			generate:    []string{"./pkg/apis/...", "--output-dir", "pkg/client", "--prune"},
 			definitions: []string{"deploy/vpa-v1-crd-gen.yaml"},
 			kinds:       []kind{pods, autoscalers},
