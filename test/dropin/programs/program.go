@@ -50,9 +50,13 @@ var programs = []program{
 			main: "./cmd/descheduler",
 			args: []string{"--kubeconfig=KUBECONFIG", "--policy-config-file=POLICY", "--descheduling-interval=1h",
 				"--disable-metrics", "--secure-port=0"},
-			policy: `{apiVersion: descheduler/v1alpha2, kind: DeschedulerPolicy, profiles: [{name: all,
-  pluginConfig: [{name: DefaultEvictor}, {name: PodLifeTime, args: {maxPodLifeTimeSeconds: 86400}}],
-  plugins: {deschedule: {enabled: [PodLifeTime]}}}]}`,
+			policy: `apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+profiles:
+- name: all
+  pluginConfig: [{name: DefaultEvictor}, {name: PodLifeTime, args: {maxPodLifeTimeSeconds: 86400}}]
+  plugins: {deschedule: {enabled: [PodLifeTime]}}
+`,
 			kinds:  []kind{pods},
 			synced: "requires >=2 nodes", lines: 1,
 			about: "import path",
