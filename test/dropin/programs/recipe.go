@@ -2,11 +2,11 @@ package main
 
 // recipe says how a program is started.
 type recipe struct {
-	// main is the package of the command. In args and env, KUBECONFIG stands for that file, and POLICY for one
-	// that has the text policy.
-	main      string
-	args, env []string
-	policy    string
+	// main is the package of the command. In args, KUBECONFIG stands for that file, and POLICY for one that has
+	// the text policy. The environment has KUBECONFIG, too.
+	main   string
+	args   []string
+	policy string
 	// generate are arguments of kubewright generate, which regenerates the program's clients once it has moved.
 	generate []string
 	// definitions are files of the program's module with CustomResourceDefinitions.

@@ -112,7 +112,6 @@ func (w *workplace) measure(ctx context.Context, state, kubeconfig string) (c co
 		cmd.Args = append(cmd.Args, names.Replace(arg))
 	}
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
-	cmd.Env = append(cmd.Env, r.env...)
 	if err := os.WriteFile(policy, []byte(r.policy), 0o644); err != nil {
 		return c, err
 	}
