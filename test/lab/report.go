@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strings"
 	"text/template"
-	"time"
 
 	_ "embed"
 
-	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/test/lab/fault"
 	"github.com/kubewright/kubewright/test/lab/results"
 )
@@ -51,7 +49,7 @@ type testRow struct {
 // faultRow is a row of a table of faults: how informers of generated code fared, and client-go's.
 type faultRow struct {
 	fault.Fault
-	Bound, Ours, ClientGo string
+	Options, Ours, ClientGo string
 }
 
 // tests sums up all results but those of single faults, grouped by place, protocol and test.
@@ -84,7 +82,7 @@ func tests(all []results.Result) (rows []testRow) {
 func faults(all []results.Result, class fault.Class) (rows []faultRow) {
 	for _, f := range fault.All() {
 		if f.Class == class {
-			rows = append(rows, faultRow{f, bound(f), fared(all, f, "ours"), fared(all, f, "client-go")})
+			rows = append(rows, faultRow{f, needs(f), fared(all, f, "ours"), fared(all, f, "client-go")})
 		}
 	}
 	return rows
@@ -146,14 +144,4 @@ func needs(f fault.Fault) string {
 		options = append(options, "InitialEventsTimeout")
 	}
 	return strings.Join(options, ", ")
-}
-
-// bound returns the bound in words.
-func bound(f fault.Fault) string {
-	text := f.Bound(informer.Options{SilenceTimeout: 1, InitialEventsTimeout: 1}).Truncate(time.Second).String()
-	text = strings.TrimSuffix(text, "0s")
-	if options := needs(f); options != "" {
-		return text + " + " + strings.ReplaceAll(options, ", ", " + ")
-	}
-	return text
 }

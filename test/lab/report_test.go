@@ -28,10 +28,10 @@ func TestReport(t *testing.T) {
 		"| embedded | HTTP/2 | mixtures | 2 | 7 | 2.0 |  | 1 of 2 late |",
 		"| simulated |  | random scripts | 1 | 0 | right |  |  |",
 		"| black-hole | " + fault.ByName("black-hole").About +
-			" | 1m + SilenceTimeout + InitialEventsTimeout | 6.0 | 1 of 1 late |",
-		"| reset | " + fault.ByName("reset").About + " | 1m |  |  |",
-		"| older-events | " + fault.ByName("older-events").About + " | 1m |  |  |",
-		"| lost-event | " + fault.ByName("lost-event").About + ", which nothing shows | 1m |  |  |",
+			" (SilenceTimeout, InitialEventsTimeout) | 6.0 | 1 of 1 late |",
+		"| reset | " + fault.ByName("reset").About + " |  |  |",
+		"| older-events | " + fault.ByName("older-events").About + " |  |  |",
+		"| lost-event | " + fault.ByName("lost-event").About + ", which nothing shows |  |  |",
 	} {
 		if !strings.Contains(text, "\n"+line+"\n") {
 			t.Errorf("there is no line\n%s\nin\n%s", line, text)
