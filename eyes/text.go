@@ -82,7 +82,7 @@ func (s *Snapshot) writeMembers(b *strings.Builder) {
 	b.WriteString("\n")
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	row(t, "SOURCE", "MEMBER", "OWNED", "FOR", "GIVING", "OWNERS", "UNOWNED", "GAINED", "LOST", "RUNNING",
-		"WAITING", "HUNG", "LOST MEMBERS", "AGO")
+		"WAITING", "HUNG", "LOST MEMBERS", "LOST AGO")
 	for _, m := range s.Members {
 		row(t, m.Source, m.Identity, strings.Join(m.Owned, " "), s.age(m.Since), strings.Join(m.Giving, " "),
 			m.Owners, strings.Join(m.Unowned, " "), m.Gained, m.Lost, m.Running, m.Waiting, m.Hung,

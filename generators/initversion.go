@@ -75,10 +75,13 @@ func (i *Init) joinGroup(begun *Begun) error {
 		if err != nil {
 			return err
 		}
-		if newest != "" {
+		if newest != "" && !slices.Contains(having, group) {
 			having = append(having, group)
 		}
-		all, folders[group] = append(all, group), folder
+		if !slices.Contains(all, group) {
+			all = append(all, group)
+		}
+		folders[group] = folder
 	}
 	switch {
 	case len(having) > 1:

@@ -45,7 +45,7 @@ func (m *Member) Status() Status {
 	defer m.mu.Unlock()
 	s := Status{
 		Gained: m.gained, Lost: m.lost, Running: len(m.runs), Waiting: m.waiting, Started: m.ran, Left: m.left,
-		Since: m.ownedSince, LostMembers: m.lostMembers, LostAt: m.lostAt,
+		Since: m.ownedSince, LostMembers: slices.Clone(m.lostMembers), LostAt: m.lostAt,
 	}
 	for r := range m.runs {
 		if r.hangs {

@@ -112,7 +112,7 @@ func (b *typeBuilder) kinds() [][]*model.CRDType {
 	var skipped *model.CRDPackage
 	for _, p := range b.types.Packages {
 		switch {
-		case p.Skip:
+		case p.Skip: // Its kinds aren't read.
 			skipped = cmp.Or(skipped, p)
 		case len(p.Kinds) == 0:
 		case !p.HasGroup:

@@ -76,10 +76,9 @@ type Options struct {
 	InitialEventsTimeout time.Duration
 	// SilenceTimeout is how long a watch may deliver nothing, from its request
 	// on, before it is opened anew: a dead connection may look like a quiet one.
-	// Servers send bookmarks about once a minute. After two watches that brought
-	// nothing for longer than that, of a server that has sent bookmarks, the next
-	// round lists. By default the silence is unlimited, up to the timeout of the
-	// watch.
+	// Servers send bookmarks about once a minute. After two such watches in a row
+	// the server is asked whether it has reached their version. By default the
+	// silence is unlimited, up to the timeout of the watch.
 	SilenceTimeout time.Duration
 	// Backoff replaces the default one (0.8 s doubled up to 30 s, each with up
 	// to as much again at random, started over every two minutes).
@@ -125,11 +124,6 @@ type Reflector struct {
 	// expiredAtOnce is true if the last watch had expired when it was opened. Only the running goroutine
 	// uses it.
 	expiredAtOnce bool
-	// bookmarked is true once a watch has brought a bookmark: this server sends them while nothing changes. mute
-	// counts the watches in a row that were open for bookmarkTime and brought nothing. Only the running
-	// goroutine uses both.
-	bookmarked bool
-	mute       int
 
 	// sinkMu serializes calls of the current sink by the running goroutine and by
 	// the resync ticks.

@@ -27,6 +27,8 @@ type round struct {
 	err error
 	// brief counts the watches in a row that took less than a second.
 	brief int
+	// silent counts the watches in a row that Options.SilenceTimeout has ended, none of which brought anything.
+	silent int
 }
 
 // state is a place in the machine. A nil state ends the round.
@@ -97,12 +99,6 @@ func (r *round) watchAgain(ctx context.Context, tried attempt) state {
 		r.brief = 0
 	}
 	r.expiredAtOnce = false
-	if r.opts.SilenceTimeout > 0 && r.bookmarked && r.mute >= maxMute {
-		r.mute = 0
-		klog.FromContext(ctx).Info("Warning: watches bring nothing, not even a bookmark; listing",
-			"inARow", maxMute)
-		return r.endRound(ctx, errMute)
-	}
 	if r.brief < maxBrief {
 		return watching{}
 	}

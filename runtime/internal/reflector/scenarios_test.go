@@ -39,6 +39,7 @@ const (
 	firstList = `LIST rv="0" limit=500` + "\n"
 	firstA    = "replace [a@101] at 101\n"
 	watch101  = `WATCH rv="101" bookmarks timeout` + "\n"
+	asks101   = `LIST rv="101" match=NotOlderThan limit=1` + "\n"
 	listedA   = firstList + firstA + watch101
 	stream    = ` match=NotOlderThan bookmarks initial=true timeout` + "\n"
 	firstA102 = "replace [a@101 b@102] at 102\n"
@@ -55,7 +56,7 @@ var scenarios = []struct {
 func eachScenario(t *testing.T, f func(*testing.T, scenario)) {
 	for _, group := range scenarios {
 		for _, s := range group.table {
-			t.Run(group.state+"/"+strings.ReplaceAll(s.name, " ", "-"), func(t *testing.T) { f(t, s) })
+			t.Run(s.name, func(t *testing.T) { f(t, s) })
 		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/bits"
 	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -19,10 +21,9 @@ import (
 // watching hands the events of one watch to the sink. How the watch ends decides
 // what follows:
 //
-//   - closed in good order, or silent for too long: the next watch, at once. With Options.SilenceTimeout, if
-//     the server has sent bookmarks before, and two such watches in a row brought nothing for bookmarkTime,
-//     the round ends, and the next one lists: after a restore of etcd, a server sends nothing to a watch from
-//     a version that it hasn't reached again
+//   - closed in good order, or silent for too long: the next watch, at once
+//   - silent for too long, twice in a row, and the server hasn't reached the version: the round ends, and the
+//     next one lists. After a restore of etcd, servers send nothing to a watch from a later version
 //   - can't be opened, server down or busy: wait, then the next watch
 //   - can't be opened, any other error: the round fails
 //   - throttled: wait, then the next watch
@@ -60,10 +61,10 @@ func (s watching) step(ctx context.Context, r *round) state {
 	defer stream.Stop()
 	r.health.connected()
 	idle.reset()
-	mute, reported := true, false // An event that is out of order is reported once.
+	reported := false // An event that is out of order is reported once.
 	_, err := r.follow(open, stream, opened, func(e sources.Event) bool {
 		idle.reset()
-		mute, r.bookmarked = false, r.bookmarked || e.Type == watch.Bookmark
+		r.silent = 0
 		r.apply(ctx, e)
 		inOrder = inOrder || isChange(e.Type)
 		if inOrder {
@@ -75,11 +76,6 @@ func (s watching) step(ctx context.Context, r *round) state {
 		}
 		return false
 	})
-	if !mute {
-		r.mute = 0
-	} else if time.Since(opened) >= bookmarkTime {
-		r.mute++
-	}
 	return s.ended(ctx, r, tried, idle, err)
 }
 
@@ -161,25 +157,41 @@ func (r *round) checkOrder(ctx context.Context, e sources.Event, before string) 
 	return true
 }
 
-// idleTimedOut goes on with another watch.
-func (watching) idleTimedOut(ctx context.Context, r *round, tried attempt) state {
+// idleTimedOut goes on with another watch, or ends the round if the server is behind the informer.
+func (s watching) idleTimedOut(ctx context.Context, r *round, tried attempt) state {
 	klog.FromContext(ctx).Info("Warning: nothing arrived on a watch, not even a bookmark; watching anew",
 		"silentFor", r.opts.SilenceTimeout)
 	r.health.failed(errIdle)
+	// The second silent watch is followed by a question, and the fourth, the eighth, and so on.
+	if r.silent++; r.silent > 1 && bits.OnesCount(uint(r.silent)) == 1 && r.isAhead(ctx) {
+		r.position.setUnavailable(true)
+		return s.endWith(ctx, r, errAhead)
+	}
 	return r.watchAgain(ctx, tried)
 }
 
-// errMute is why a list follows watches that brought nothing.
-var errMute = errors.New("two watches in a row brought nothing, not even a bookmark, though the server" +
-	" sends some: perhaps its data was restored, and is older than what was read before")
+// errAhead is why a list follows silent watches.
+var errAhead = errors.New("watches are silent, and the server hasn't reached their version: perhaps its data" +
+	" was restored")
 
-// bookmarkTime is the longest time between two bookmarks of a server that sends them: API servers send one
-// about every minute.
-const bookmarkTime = 75 * time.Second
+// isAhead asks for one object at the version of the watch, and reports whether the server answers that it
+// hasn't reached it. It returns false if there is no answer in time.
+func (r *round) isAhead(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	_, err := r.source.List(ctx, metav1.ListOptions{ResourceVersion: r.position.last(), Limit: 1,
+		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}, nobody{})
+	return err != nil && isTooLarge(err)
+}
 
-// maxMute is how many watches in a row may bring nothing before a list follows, if the server sends
-// bookmarks.
-const maxMute = 2
+// answerTime is longer than an API server waits for a version, 3 s, and client-go's client asks again.
+const answerTime = time.Minute
+
+// nobody receives objects that nobody needs.
+type nobody struct{}
+
+func (nobody) Add(any) error  { return nil }
+func (nobody) Restart() error { return nil }
 
 // endWith ends the round with a warning.
 func (watching) endWith(ctx context.Context, r *round, err error) state {

@@ -167,38 +167,52 @@ WATCH rv="102" bookmarks timeout
 	want:    listedA + "add b@102\nbookmark 102\n" + `WATCH rv="102" bookmarks timeout` + "\n",
 	differs: "client-go waits until the watch times out",
 }, {
-	name: "silent for too long, twice", before: listed, opts: options{silence: bookmarkTime},
-	then: func(w *world) {
-		w.server.Bookmark()
-		w.settle()
-		for range 3 { // The first watch had a bookmark.
-			bubble.Advance(bookmarkTime)
-		}
-		bubble.Advance(backoff)
-	},
-	want:    listedA + "bookmark 101\n" + watch101 + watch101 + `LIST rv="101"` + "\n" + firstA + watch101,
-	differs: "client-go waits until the watch times out, and never lists",
-}, {
-	name: "silent for too long, from a server without bookmarks", before: listed,
-	opts: options{silence: bookmarkTime},
-	then: func(w *world) {
-		for range 4 {
-			bubble.Advance(bookmarkTime)
-		}
-	},
-	want:    listedA + watch101 + watch101 + watch101 + watch101,
-	differs: "client-go waits until the watch times out",
-}, {
-	name: "silent for less than the time between bookmarks", before: listed,
+	name: "silent for too long, twice, and the server is behind", before: listed,
 	opts: options{silence: time.Minute},
 	then: func(w *world) {
+		w.server.Fail("LIST", tooLarge)
+		bubble.Advance(time.Minute)
+		bubble.Advance(time.Minute)
+		bubble.Advance(backoff)
+	},
+	want:    listedA + watch101 + asks101 + `LIST rv="" limit=500` + "\n" + firstA + watch101,
+	differs: "client-go watches on, and sees nothing until the server has reached the version",
+}, {
+	name: "silent for too long, twice, and the server isn't behind", before: listed,
+	opts: options{silence: time.Minute},
+	then: func(w *world) {
+		bubble.Advance(time.Minute)
+		bubble.Advance(time.Minute)
+		w.create("b")
+	},
+	want:    listedA + watch101 + asks101 + watch101 + "add b@102\n",
+	differs: "client-go waits until the watch times out",
+}, {
+	name: "silent for too long, twice, and the server doesn't answer", before: listed,
+	opts: options{silence: time.Minute},
+	then: func(w *world) {
+		w.server.OnRequest(func(ctx context.Context, r runtimetest.Request) error {
+			if r.Verb == "LIST" {
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		})
+		bubble.Advance(time.Minute)
+		bubble.Advance(time.Minute)
+		bubble.Advance(answerTime)
+		w.create("b")
+	},
+	want:    listedA + watch101 + asks101 + watch101 + "add b@102\n",
+	differs: "client-go waits until the watch times out",
+}, {
+	name: "silent for too long, twice, but not in a row", before: listed, opts: options{silence: time.Minute},
+	then: func(w *world) {
+		bubble.Advance(time.Minute)
 		w.server.Bookmark()
 		w.settle()
-		for range 4 {
-			bubble.Advance(time.Minute)
-		}
+		bubble.Advance(time.Minute)
 	},
-	want:    listedA + "bookmark 101\n" + watch101 + watch101 + watch101 + watch101,
+	want:    listedA + watch101 + "bookmark 101\n" + watch101,
 	differs: "client-go waits until the watch times out",
 }, {
 	name: "a watch that isn't answered for too long", opts: options{silence: time.Minute},

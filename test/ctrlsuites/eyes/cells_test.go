@@ -121,6 +121,7 @@ func TestCells(t *testing.T) {
 		return eyes.Member{
 			Identity: "anna", Owned: []string{"0-7", "8-b"}, Since: owned, Giving: []string{"8-b"}, Owners: 3,
 			Unowned: []string{"c-f"}, Gained: 5, Lost: 4, Running: 6, Waiting: 7, Hung: 8,
+			LostMembers: []string{"ben"}, LostAt: owned,
 		}, true
 	}, nil)
 	b := open(t, e)

@@ -19,7 +19,7 @@ var most = []struct {
 }{
 	{time.Second, true, 100},
 	{time.Second, false, 15},
-	{time.Minute, false, 60},
+	{time.Minute, false, 75}, // ten brief watches at once, then one a second
 }
 
 // meter counts the requests of an informer.
