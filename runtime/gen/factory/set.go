@@ -108,6 +108,9 @@ func (s *Set[K]) enter(key K, make func() cache.SharedIndexInformer) (
 		if successor, ok := unwrap.As[identified](e.informer); ok {
 			successor.SetIdentity(identity)
 		}
+		if again, ok := unwrap.As[interface{ ListNewest() }](e.informer); ok {
+			again.ListNewest() // What was seen of the released informer must not go back in time.
+		}
 	}
 	if s.informers == nil {
 		s.informers, s.running = map[K]*entry{}, map[*entry]struct{}{}

@@ -15,7 +15,7 @@ import (
 // A Decoder keeps the plan of the type and the strings that repeat. List a collection and
 // watch it with one Decoder: then the objects of both share strings. The memory that it keeps
 // is bounded, however much it decodes: some KB for small collections, and at most 2 MB of
-// strings that no object uses any more.
+// strings and 2 MB of values that no object uses any more.
 //
 // It is safe for concurrent use. Its streams take turns, object by object.
 type Decoder struct {

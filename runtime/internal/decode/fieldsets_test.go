@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -81,4 +82,35 @@ func TestFieldSetsElsewhere(t *testing.T) {
 			seen[at] = true
 		}
 	}
+}
+
+// TestFieldSetsAreBounded checks what a decoder holds of sets of fields when no object is left. Of each object
+// one set is its own, and the other that of all.
+func TestFieldSetsAreBounded(t *testing.T) {
+	d := newUnstructured(Options{})
+	d.ShareFieldSets()
+	before := heap()
+	for n := range 6000 {
+		_, err := oneUnstructured(d, fmt.Appendf(nil, `{"apiVersion":"v1","kind":"A","metadata":{"managedFields":[
+			{"fieldsV1":{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"uid-%d\"}":{}},
+				"f:labels":{"f:a":{}},"f:annotations":{"f:b":{}},"f:finalizers":{"v:c":{}}},
+				"f:spec":{"f:d":{"f:e":{}}}}},
+			{"fieldsV1":{"f:status":{"f:phase":{},"f:podIP":{},"f:startTime":{},"f:conditions":{}}}}]}}`, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := heap() - before
+	t.Logf("the decoder holds %d KB", held>>10)
+	if held > 2*largestShared {
+		t.Errorf("the decoder holds %d KB", held>>10)
+	}
+	runtime.KeepAlive(d)
+}
+
+func heap() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }

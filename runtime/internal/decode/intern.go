@@ -184,8 +184,9 @@ const (
 	// many misses as it has buckets, up to largestValues.
 	smallestValues = 1 << 6
 	largestValues  = 1 << 11
-	// largestText is the number of bytes of text that the table keeps.
-	largestText = 2 << 20
+	// largestShared is the number of bytes that the table keeps: of text, and of the memory of values without a
+	// type, which is several times as large.
+	largestShared = 2 << 20
 	// Of trials values of a field, one in eight must be found. Otherwise the next pause
 	// values aren't looked for, to save time. Then the look-ups start again: the objects may
 	// have changed, and values that repeat in a long cycle are found late.
@@ -200,14 +201,16 @@ type valueTable struct {
 	seed    maphash.Seed
 	buckets [][2]value
 	misses  int
-	// text is the size of the texts of all values in bytes.
-	text int
+	// size is that of all values.
+	size int
 }
 
 // value is a decoded text.
 type value struct {
 	plan *plan
 	text []byte
+	// size is what counts for largestShared.
+	size int
 	is   reflect.Value
 }
 
@@ -265,7 +268,7 @@ func (d *jsonDecoder) decodeShared(f *field, at unsafe.Pointer) bool {
 		// The copy is shallow: from now on it and the object share what it refers to.
 		copied := reflect.New(f.typ).Elem()
 		copied.Set(target)
-		d.values.add(value{plan: f.plan, text: bytes.Clone(text), is: copied})
+		d.values.add(value{plan: f.plan, text: bytes.Clone(text), size: len(text), is: copied})
 	}
 	return true
 }
@@ -306,11 +309,11 @@ func (v *valueTable) find(p *plan, text []byte) reflect.Value {
 // add adds a value that wasn't found.
 func (v *valueTable) add(one value) {
 	v.misses++
-	if v.text+len(one.text) > largestText {
+	if v.size+one.size > largestShared {
 		v.forget()
 	}
 	place := &v.bucket(one.text)[1]
-	v.text += len(one.text) - len(place.text)
+	v.size += one.size - place.size
 	*place = one
 }
 
@@ -320,13 +323,13 @@ func (v *valueTable) forget() {
 	proven := 0
 	for i := range v.buckets {
 		v.buckets[i][1] = value{}
-		proven += len(v.buckets[i][0].text)
+		proven += v.buckets[i][0].size
 	}
-	if proven > largestText/2 {
+	if proven > largestShared/2 {
 		clear(v.buckets)
 		proven = 0
 	}
-	v.text = proven
+	v.size = proven
 }
 
 // bucket returns the two places for a text.
@@ -349,7 +352,7 @@ func (v *valueTable) grow() {
 		for _, one := range []value{b[1], b[0]} {
 			if one.plan != nil {
 				to := v.bucket(one.text)
-				v.text -= len(to[1].text)
+				v.size -= to[1].size
 				to[0], to[1] = one, to[0]
 			}
 		}

@@ -30,19 +30,19 @@ func TestValuesAreBounded(t *testing.T) {
 			b[0], b[1] = b[1], b[0] // found again
 			continue
 		}
-		v.add(value{plan: p, text: text})
-		if v.text > largestText {
-			t.Fatalf("%d bytes of text", v.text)
+		v.add(value{plan: p, text: text, size: len(text)})
+		if v.size > largestShared {
+			t.Fatalf("%d bytes of text", v.size)
 		}
 		if i%1000 != 0 {
 			continue
 		}
 		held := 0
 		for _, b := range v.buckets {
-			held += len(b[0].text) + len(b[1].text)
+			held += b[0].size + b[1].size
 		}
-		if held != v.text {
-			t.Fatalf("step %d: %d bytes are held, %d counted", i, held, v.text)
+		if held != v.size {
+			t.Fatalf("step %d: %d bytes are held, %d counted", i, held, v.size)
 		}
 	}
 	if len(v.buckets) != largestValues {

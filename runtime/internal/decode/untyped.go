@@ -222,9 +222,11 @@ func (d *jsonDecoder) decodeSharedUntyped(name string, c *cut, is part) (any, bo
 	if known.IsValid() {
 		return known.Interface(), true
 	}
+	left := d.left
 	decoded, ok := d.untypedContainer(c, is)
 	if ok && text != nil {
-		d.values.add(value{plan: p, text: bytes.Clone(text), is: reflect.ValueOf(decoded)})
+		d.values.add(value{plan: p, text: bytes.Clone(text), size: len(text) + left - d.left,
+			is: reflect.ValueOf(decoded)})
 	}
 	return decoded, ok
 }

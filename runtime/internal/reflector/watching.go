@@ -171,8 +171,8 @@ func (s watching) idleTimedOut(ctx context.Context, r *round, tried attempt) sta
 }
 
 // errAhead is why a list follows silent watches.
-var errAhead = errors.New("watches are silent, and the server hasn't reached their version: perhaps its data" +
-	" was restored")
+var errAhead = errors.New("watches are silent, and the server hasn't reached their version: perhaps its" +
+	" data was restored")
 
 // isAhead asks for one object at the version of the watch, and reports whether the server answers that it
 // hasn't reached it. It returns false if there is no answer in time.
