@@ -69,7 +69,7 @@ func TestDocs(t *testing.T) {
 			case strings.HasPrefix(strings.TrimSpace(line), "```"):
 				fenced = !fenced
 			case strings.HasPrefix(line, "## "):
-				oldNames = filepath.Base(page) == "migration.md" && line == "## From an earlier kubewright"
+				oldNames = filepath.Base(page) == "CHANGELOG.md" && line == "## Names that changed"
 			}
 			if cells := strings.SplitN(line, "|", 3); oldNames && len(cells) == 3 {
 				line = cells[2]

@@ -84,8 +84,8 @@ func TestFieldSetsElsewhere(t *testing.T) {
 	}
 }
 
-// TestFieldSetsAreBounded checks what a decoder holds of sets of fields when no object is left. Of each object
-// one set is its own, and the other that of all.
+// TestFieldSetsAreBounded checks what a decoder holds of sets of fields when no object is left. Of each
+// object one set is its own, and the other that of all.
 func TestFieldSetsAreBounded(t *testing.T) {
 	d := newUnstructured(Options{})
 	d.ShareFieldSets()
