@@ -1,6 +1,7 @@
 package eyes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -109,7 +110,8 @@ func (l keyLine) String() string {
 		b.WriteString("  none\n")
 	}
 	for _, o := range l.Objects {
-		fmt.Fprintf(&b, "  %s of %q, version %s\n", clean(o.Informer), o.Source, clean(o.Version))
+		fmt.Fprintf(&b, "  %s of %q, version %s\n", clean(o.Informer), o.Source,
+			clean(cmp.Or(o.Version, "unknown")))
 	}
 	return b.String()
 }

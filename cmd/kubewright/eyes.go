@@ -39,7 +39,12 @@ The exit status is 1 if there are findings, and 2 if the program can't be reache
 
   # behind the authentication of controller-runtime's metrics server
   kubewright eyes https://127.0.0.1:8443/debug/eyes --token-file token --ca-file ca.crt`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("give one URL of a page, such as http://127.0.0.1:8080/debug/eyes")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()

@@ -21,12 +21,13 @@ const restoredBound = 2 * time.Minute
 
 // TestRestores restores etcd from a backup, so that versions go back.
 //
-// An informer doesn't learn of that by itself. It goes on with a watch from its version, and kube-apiserver
-// sends only what is later: neither events nor bookmarks before that version is reached again, and then none
-// of what was undone, or written in between. The next list shows everything: if the server hasn't reached
-// the informer's version, it refuses it, and the informer requests the newest state, which is older, and
-// reports that in its status. If the server has reached it, no client can know that there was a restore.
-// Neither can it if the API server isn't restarted, whose own caches then are what etcd had before.
+// An informer without SilenceTimeout doesn't learn of that by itself. It goes on with a watch from its
+// version, and kube-apiserver sends only what is later: neither events nor bookmarks before that version is
+// reached again, and then none of what was undone, or written in between. The next list shows everything: if
+// the server hasn't reached the informer's version, it refuses it, and the informer requests the newest
+// state, which is older, and reports that in its status. If the server has reached it, no client can know
+// that there was a restore. Neither can it if the API server isn't restarted, whose own caches then are what
+// etcd had before.
 //
 // So a list of each informer follows the restart of the API server: its watch expires. In every other round
 // the API server runs on for a while after the restore, and takes writes.
