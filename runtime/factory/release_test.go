@@ -3,6 +3,7 @@ package factory_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/gen/informer"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
 func TestRelease(t *testing.T) {
@@ -114,4 +116,41 @@ func TestReleaseBeforeStart(t *testing.T) {
 	}
 	f.informers.StartWithContext(t.Context())
 	f.informers.Shutdown()
+}
+
+// TestMadeAgain checks that an informer that replaces a released one lists the newest state: a handler that
+// has seen the objects must not go back in time. See kubernetes#59848.
+func TestMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
+		server.NoWatchListClient()
+		var versions []string
+		server.OnRequest(func(_ context.Context, r runtimetest.Request) error {
+			if r.Verb == "LIST" {
+				versions = append(versions, r.Options.ResourceVersion)
+			}
+			return nil
+		})
+		f := newGenerated(open())
+		defer f.informers.Shutdown()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		maps := func(*clientset, time.Duration) cache.SharedIndexInformer {
+			return informer.NewShared[*corev1.ConfigMap](func() informer.ResourceClient[*corev1.ConfigMapList] {
+				return server
+			}, informer.Options{Client: server, Resource: corev1.SchemeGroupVersion.WithResource("configmaps")})
+		}
+		for range 2 {
+			i := f.informers.InformerFor(&corev1.ConfigMap{}, maps)
+			f.informers.StartWithContext(ctx)
+			<-i.HasSyncedChecker().Done()
+			if err := factory.Release(f, i); err != nil {
+				t.Error(err)
+			}
+		}
+		synctest.Wait()
+		if want := []string{"0", ""}; !slices.Equal(versions, want) {
+			t.Errorf("lists of the versions %q, want %q", versions, want)
+		}
+	})
 }
