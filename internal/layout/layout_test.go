@@ -120,7 +120,7 @@ var allowed = []struct {
 		"runtime/internal/engine", "runtime/internal/reflector", "runtime/internal/sources",
 		"runtime/internal/transforms", "runtime/internal/unwrap",
 	}},
-	{"runtime/factory/namespaces", []string{"runtime/informer"}},
+	{"runtime/factory/namespaces", []string{"runtime/informer", "runtime/internal/unwrap"}},
 	// It finds the caches that it observes by an interface, and no other package imports it.
 	{"runtime/ownwrites", []string{
 		"runtime/informer", "runtime/queue", "runtime/internal/observe", "runtime/internal/unwrap",

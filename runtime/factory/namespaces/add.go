@@ -1,8 +1,13 @@
 package namespaces
 
-import "k8s.io/client-go/tools/cache"
+import (
+	"k8s.io/client-go/tools/cache"
 
-// Add adds a namespace and, if StartWithContext was called, starts its informers. It doesn't wait for their
+	"github.com/kubewright/kubewright/runtime/internal/unwrap"
+)
+
+// Add adds a namespace and, if StartWithContext was called, starts its informers, whose first list then
+// requests the newest state: a namespace that returns must not go back in time. It doesn't wait for their
 // sync. If the namespace is in the set already, or another goroutine is adding it, Add does nothing. If an
 // informer of the namespace refuses a handler or a setting, Add returns an error and adds nothing. If the
 // namespace is still being removed, Add doesn't wait for that, but handlers receive the new objects after the
@@ -93,8 +98,8 @@ func (a *addition[F]) setUp(todo []task[F]) error {
 		if c == nil {
 			c = &child{membership: a.membership, informer: one.informer.childOf(a.factory)}
 			a.children[one.informer] = c
-			if a.later {
-				listNewest(c.informer) // What a handler has seen must not go back in time.
+			if i, ok := unwrap.As[interface{ ListNewest() }](c.informer); ok && a.later {
+				i.ListNewest() // What a handler has seen must not go back in time.
 			}
 		}
 		for _, step := range one.steps {
@@ -105,20 +110,6 @@ func (a *addition[F]) setUp(todo []task[F]) error {
 		}
 	}
 	return nil
-}
-
-// listNewest makes the first list of an informer of this module, wrapped or not, request the newest state.
-func listNewest(i cache.SharedInformer) {
-	for {
-		wrapper, ok := i.(interface{ Untyped() cache.SharedInformer })
-		if !ok {
-			break
-		}
-		i = wrapper.Untyped()
-	}
-	if i, ok := i.(interface{ ListNewest() }); ok {
-		i.ListNewest()
-	}
 }
 
 // abandon drops what was begun, unless the namespace was admitted.

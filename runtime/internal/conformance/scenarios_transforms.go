@@ -39,6 +39,18 @@ func (w *World) panicking() *atomic.Bool {
 	return &on
 }
 
+// panicsAtFirst has a transform panic for what is listed first.
+func panicsAtFirst(w *World) {
+	panics := w.panicking()
+	panics.Store(true)
+	w.Put("a", "b")
+	w.Handle("h")
+	w.Start()
+	panics.Store(false)
+	w.Advance(LongEnough)
+	w.Put("a", "c")
+}
+
 // renamed is a transform that renames objects of the namespace ns: to another name, if they have a label
 // "on", else by a prefix.
 func renamed(cm *corev1.ConfigMap) (any, error) {
@@ -101,28 +113,9 @@ var oddTransforms = []Scenario{
 			w.Remove("a")
 		}},
 	{Name: "a transform that panics for a list", Guarantee: guarantee.Converging, Panics: true,
-		Server: (*ConfigMaps).NoWatchListClient,
-		Script: func(w *World) {
-			panics := w.panicking()
-			panics.Store(true)
-			w.Put("a", "b")
-			w.Handle("h")
-			w.Start()
-			panics.Store(false)
-			w.Advance(LongEnough)
-			w.Put("a", "c")
-		}},
+		Server: (*ConfigMaps).NoWatchListClient, Script: panicsAtFirst},
 	{Name: "a transform that panics for a watch-list", Guarantee: guarantee.Converging, Panics: true,
-		Script: func(w *World) {
-			panics := w.panicking()
-			panics.Store(true)
-			w.Put("a", "b")
-			w.Handle("h")
-			w.Start()
-			panics.Store(false)
-			w.Advance(LongEnough)
-			w.Put("a", "c")
-		}},
+		Script: panicsAtFirst},
 	{Name: "a transform that panics for a change", Guarantee: guarantee.Converging, Panics: true,
 		Script: func(w *World) {
 			panics := w.panicking()

@@ -2,8 +2,8 @@ package reflector
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -89,7 +89,7 @@ func TestPanicEndsTheStream(t *testing.T) {
 		if n := w.server.Watches(); n != 0 || !panicked {
 			t.Errorf("%d watches are open after a panic (%t)", n, panicked)
 		}
-		if err := r.Health().LastError; err == nil || !strings.Contains(err.Error(), "a sink") {
+		if err := r.Health().LastError; !errors.Is(err, errPanic) {
 			t.Errorf("after a panic the last error is %v", err)
 		}
 		bubble.Advance(backoff)

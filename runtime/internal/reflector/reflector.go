@@ -2,7 +2,7 @@ package reflector
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"math"
 	"reflect"
 	"sync"
@@ -246,13 +246,17 @@ func (r *Reflector) logger(ctx context.Context) klog.Logger {
 	return klog.FromContext(ctx).WithValues("reflector", r.name, "type", r.typ)
 }
 
+// errPanic is the failure of a round that ended with a panic. It doesn't have the panic's value, which may be
+// an object. The log has it.
+var errPanic = errors.New("a transform, or another function that the informer calls, has panicked;" +
+	" see the log")
+
 // runRound handles a panic as utilruntime decides. If the program survives it,
-// the next round continues from the last version that the sink has received, and the health has the panic.
+// the next round continues from the last version that the sink has received, and the health has errPanic.
 func (r *Reflector) runRound(ctx context.Context) {
-	defer utilruntime.HandleCrashWithContext(ctx, func(_ context.Context, reason any) {
-		err := fmt.Errorf("a panic of a transform, or of another function that the reflector calls: %v", reason)
-		r.health.failed(err)
-		r.health.relists(err)
+	defer utilruntime.HandleCrashWithContext(ctx, func(context.Context, any) {
+		r.health.failed(errPanic)
+		r.health.relists(errPanic)
 	})
 	if err := r.ListAndWatch(ctx); err != nil {
 		r.opts.ErrorHandler(ctx, err)
