@@ -153,7 +153,7 @@ var faults = map[string]fault{
 	"05 too many requests": {kind: "cannot list", texts: []string{"throttled"}, wait: time.Minute,
 		before: func(p *patient) { p.refuse(apierrors.NewTooManyRequestsError("slow down")) }},
 	"06 handler that hangs": {kind: "handler hangs", wait: time.Minute,
-		texts: []string{"hasn't returned", "since 2000-01-01T00:00:45Z"},
+		texts: []string{"hasn't returned", "since 2000-01-01T00:00:30Z"},
 		after: func(p *patient) {
 			i, err := p.manager.GetCache().GetInformer(p.Context(), &corev1.ConfigMap{})
 			if err != nil {
@@ -260,6 +260,7 @@ func (f fault) plant(t *testing.T, plain bool) *patient {
 	bubble.Pass(30 * time.Second)
 	if f.after != nil {
 		f.after(p)
+		synctest.Wait() // so that the first look sees what it has caused
 	}
 	for range 4 { // as somebody looks who looks now and then
 		p.eyes.Snapshot()
