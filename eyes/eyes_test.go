@@ -314,6 +314,7 @@ func TestKeys(t *testing.T) {
 			bubble.Pass(10 * time.Second)
 			fine.Mutations, fine.MutatedSince, fine.MutatedObject = 2, time.Now(), "ns/secret"
 			q.Failing, q.FailingItem, q.FailingFor, q.Late = 4, "secret", 5*time.Second, 9
+			q.FailingError = "no flour"
 			s := e.Snapshot()
 			var kinds []string
 			for _, f := range s.Findings {
@@ -323,7 +324,8 @@ func TestKeys(t *testing.T) {
 				t.Fatalf("found %s", got)
 			}
 			since := time.Now().Add(-5 * time.Second)
-			if f := s.Findings[1]; !f.Since.Equal(since) || !strings.Contains(f.Cause, "4 items") {
+			if f := s.Findings[1]; !f.Since.Equal(since) || !strings.Contains(f.Cause, "4 items") ||
+				strings.Contains(f.Cause, "no flour") != keys || strings.Contains(f.Cause, "Options.Keys") == keys {
 				t.Errorf("%+v", f)
 			}
 			if f := s.Findings[2]; !strings.Contains(f.Cause, "6 items") || !strings.Contains(f.Cause, "pods") {

@@ -227,6 +227,12 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 		f.Kind, f.Since, f.Key = "key fails", q.FailingSince, q.FailingKey
 		f.Cause = count(uint64(q.Failing), "item has", "items have") +
 			" failed twelve times in a row or more"
+		switch {
+		case q.FailingError != "":
+			f.Cause += "; the last error was: " + q.FailingError
+		case q.FailingKey == "":
+			f.Cause += "; eyes with Options.Keys tell which"
+		}
 		found = append(found, f)
 	}
 	if q.StalledSince.IsZero() {

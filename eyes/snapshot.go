@@ -125,10 +125,11 @@ type Queue struct {
 	OldestWaitingSeconds  *float64 `json:"oldestWaitingSeconds,omitempty"`
 	ShutDown              bool     `json:"shutDown,omitempty"`
 	// Failing counts the items that fail again and again. FailingKey is the one that has done so for the longest
-	// time, if Options.Keys is set.
+	// time, and FailingError the last error that the queue knows of it, if Options.Keys is set.
 	Failing      int       `json:"failing"`
 	FailingSince time.Time `json:"failingSince,omitzero"`
 	FailingKey   string    `json:"failingKey,omitempty"`
+	FailingError string    `json:"failingError,omitempty"`
 	// Late counts the items that were handed out though an informer, LateFor, didn't show their own writes.
 	Late    uint64 `json:"late"`
 	LateFor string `json:"lateFor,omitempty"`
@@ -285,6 +286,7 @@ func (s *Snapshot) addQueue(source string, q queue.Status) (runs bool) {
 	}
 	if s.keys && q.FailingItem != nil {
 		one.FailingKey = fmt.Sprint(q.FailingItem)
+		one.FailingError = q.FailingError
 	}
 	if q.Delayed > 0 {
 		one.NextDueSeconds = new(q.NextDue.Seconds())

@@ -126,8 +126,8 @@ func (w *ownWriting[T]) Reconcile(ctx context.Context, request T) (reconcile.Res
 		})
 	}
 	result, err := w.inner.Reconcile(ctx, request)
-	if q := w.queue.Load(); q != nil && err != nil && q.Kept(request) {
-		q.Note(request, "the error was: "+err.Error())
+	if q := w.queue.Load(); q != nil && err != nil {
+		q.NoteError(request, err)
 	}
 	return result, err
 }

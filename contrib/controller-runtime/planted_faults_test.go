@@ -191,7 +191,12 @@ var faults = map[string]fault{
 			if err := p.manager.GetCache().List(p.Context(), list, client.UnsafeDisableDeepCopy); err != nil {
 				p.Fatal(err)
 			}
-			list.Items[0].Data["size"] = "6"
+			for _, item := range list.Items { // in any order; the new object has no data
+				if item.Data != nil {
+					item.Data["size"] = "6"
+					break
+				}
+			}
 			p.api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "five"}})
 		}},
 	"10 watch that expires every second": {kind: "relists too often", texts: []string{"too old"},

@@ -65,14 +65,21 @@ func (q *Queue[T]) Forget(item T) {
 	q.failing.n.Store(int64(len(q.failing.since)))
 }
 
-// set sets the number of items that fail, and the one that has failed for the longest time.
-func (f *failures[T]) set(s *Status, now int64) {
-	s.Failing = len(f.since)
+// setFailing sets the number of items that fail, and the one that has failed for the longest time.
+func (q *Queue[T]) setFailing(s *Status) {
+	if s.Failing = len(q.failing.since); s.Failing == 0 {
+		return
+	}
+	now := q.base.now()
 	first := now
-	for item, since := range f.since {
+	var longest T
+	for item, since := range q.failing.since {
 		if since <= first {
-			first, s.FailingItem = since, item
+			first, longest = since, item
 		}
 	}
-	s.FailingFor = time.Duration(now - first)
+	s.FailingItem, s.FailingFor = longest, time.Duration(now-first)
+	if h := q.history.Load(); h != nil && h.lines[longest] != nil {
+		s.FailingError = h.lines[longest].lastError()
+	}
 }

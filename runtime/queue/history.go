@@ -197,6 +197,26 @@ func (q *Queue[T]) Note(item T, what string) {
 	}
 }
 
+// errorWas begins the step of an error.
+const errorWas = "the error was: "
+
+// NoteError notes the error of a run, as Note does.
+func (q *Queue[T]) NoteError(item T, err error) {
+	if q.Kept(item) { // The text may be expensive, and is made without the lock.
+		q.Note(item, errorWas+err.Error())
+	}
+}
+
+// lastError returns the text of the last error among the steps, "" if there is none.
+func (l *line) lastError() string {
+	for _, s := range slices.Backward(l.steps) {
+		if text, ok := strings.CutPrefix(s.what, errorWas); ok {
+			return text
+		}
+	}
+	return ""
+}
+
 // note notes a step of the item of a slot, if its steps are kept.
 func (q *Queue[T]) note(id uint32, what string) {
 	if s := q.table.at(id); s.state&isKept != 0 {

@@ -75,7 +75,7 @@ func TestLine(t *testing.T) {
 		q.ReleaseLate("b", "pods")
 		q.Get()
 		q.AddRateLimited("b")
-		q.Note("b", "the error was: "+errors.New("no flour").Error())
+		q.NoteError("b", errors.New("no flour"))
 		q.Done("b")
 		if got := lineOf(q, "b"); !strings.HasPrefix(got, "delayed for 1s\n") ||
 			!strings.HasSuffix(got, "0s: started\n0s: failed or to be tried again, 1 in a row\n"+
@@ -121,6 +121,28 @@ func TestLineOfTroubled(t *testing.T) {
 			t.Error(got)
 		}
 	})
+}
+
+// TestLastError checks that the last error of an item that fails again and again is in the status, if steps are
+// kept.
+func TestLastError(t *testing.T) {
+	for _, keeps := range []bool{false, true} {
+		q := queue.New(queue.Config[string]{})
+		want := ""
+		if keeps {
+			q.Keep()
+			want = "error 12"
+		}
+		for n := range 13 {
+			q.AddRateLimited("bad")
+			q.NoteError("bad", fmt.Errorf("error %d", n))
+			q.Note("bad", "another step")
+		}
+		if s := q.Status(); s.FailingItem != "bad" || s.FailingError != want {
+			t.Errorf("keeps %t: %+v, want the error %q", keeps, s, want)
+		}
+		q.ShutDown()
+	}
 }
 
 // clusterKey is the key of a controller of several clusters, byPointer one that no text can name.

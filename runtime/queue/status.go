@@ -22,10 +22,11 @@ type Status struct {
 	LongestRunning, OldestWaiting time.Duration
 	// Failing is the number of items that have failed twelve times in a row or more, up to 1,000: for each, the
 	// limiter was asked for a delay that often since Forget. FailingItem is the one that has been so for the
-	// longest time, FailingFor.
-	Failing     int
-	FailingItem any
-	FailingFor  time.Duration
+	// longest time, FailingFor, and FailingError its last error, if NoteError has kept one.
+	Failing      int
+	FailingItem  any
+	FailingFor   time.Duration
+	FailingError string
 	// Late counts the items that were released by ReleaseLate, LateCause is the cause of the last one.
 	Late      uint64
 	LateCause string
@@ -41,7 +42,7 @@ func (q *Queue[T]) Status() Status {
 		Ready: q.ready.len(), InProcess: q.inProcess, Again: q.readded, Parked: q.parked(), Delayed: q.delays.n,
 		HandedOut: q.handedOut, ShutDown: q.shutting,
 	}
-	q.failing.set(&s, q.base.now())
+	q.setFailing(&s)
 	s.Late, s.LateCause = q.late, q.lateCause
 	if s.Delayed > 0 {
 		s.NextDue = max(0, time.Duration(q.delays.next()-q.base.now()))

@@ -260,9 +260,9 @@ func (r *runner[T]) handleResult(item T, result Result, err error) {
 // note notes the result for the item's line, see [queue.Queue.Line].
 func (r *runner[T]) note(item T, result Result, err error) {
 	switch {
-	case r.own == nil || !r.own.Kept(item):
+	case r.own == nil:
 	case err != nil:
-		r.own.Note(item, "the error was: "+err.Error())
+		r.own.NoteError(item, err)
 	case result.RequeueAfter > 0:
 		r.own.Note(item, "succeeded, and asked for another run")
 	default:

@@ -96,10 +96,10 @@ func describe(a *transport.Answer, err error) *listwatch.DecodingError {
 		e.Found = "an array"
 	case body.First == '"':
 		e.Found = "a string"
-	case body.First < 0x80:
-		e.Found = fmt.Sprintf("begins with %q", rune(body.First))
+	case ' ' <= body.First && body.First < 0x7f:
+		e.Found = fmt.Sprintf("a text that begins with %q", rune(body.First))
 	default:
-		e.Found = fmt.Sprintf(`begins with '\x%02x'`, body.First)
+		e.Found = fmt.Sprintf(`data that begins with '\x%02x'`, body.First)
 	}
 	return e
 }
