@@ -15,8 +15,8 @@ type DecodingError struct {
 	Status      int
 	ContentType string
 	Length      int64
-	// Found is what the response contains in place of a list or of events, such as "a text that begins with '<'",
-	// "an array" or "an empty body".
+	// Found is what the response contains in place of a list or of events, such as "a text that begins with
+	// '<'", "an array" or "an empty body".
 	Found string
 	// Namespace and Name are those of the object that can't be decoded. Field is the path to the value in it,
 	// such as spec.containers[1].name, Value the kind of the value in JSON, such as "string", and Type the Go

@@ -123,8 +123,8 @@ func TestLineOfTroubled(t *testing.T) {
 	})
 }
 
-// TestLastError checks that the last error of an item that fails again and again is in the status, if steps are
-// kept.
+// TestLastError checks that the last error of an item that fails again and again is in the status, if steps
+// are kept.
 func TestLastError(t *testing.T) {
 	for _, keeps := range []bool{false, true} {
 		q := queue.New(queue.Config[string]{})
