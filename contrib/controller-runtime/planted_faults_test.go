@@ -17,27 +17,19 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/contrib/controller-runtime/internal/configmaps"
 	"github.com/kubewright/kubewright/eyes"
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
-	"github.com/kubewright/kubewright/runtime/ownwrites"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingeyes"
@@ -47,11 +39,11 @@ import (
 var pages = flag.String("pages", "",
 	"a folder for what eyes print of each planted fault, and for what a plain manager logs and measures of it")
 
-// patient is a running manager in which a fault is planted.
+// patient is a running program in which a fault is planted.
 type patient struct {
 	*testing.T
 	api     *configmaps.Server
-	manager manager.Manager
+	program program
 	eyes    *eyes.Eyes
 	// answer, if it returns a response, answers instead of the server. change changes a body line by line.
 	mu     sync.Mutex
@@ -61,8 +53,17 @@ type patient struct {
 	reconcile reconcile.Func
 	// log is what the manager has logged.
 	log bytes.Buffer
-	// plain is set for a manager with client-go's informers and controller-runtime's queue.
-	plain bool
+}
+
+// program is what a controller reads and writes config maps with.
+type program interface {
+	// handle adds a handler to the informer.
+	handle(ctx context.Context, h toolscache.ResourceEventHandler) error
+	// cached returns the cache's own objects, get returns one, which nobody may change.
+	cached(ctx context.Context) ([]*corev1.ConfigMap, error)
+	get(ctx context.Context, name types.NamespacedName) (*corev1.ConfigMap, error)
+	// patch merges a text with an object on the server.
+	patch(ctx context.Context, name types.NamespacedName, text string) error
 }
 
 func (p *patient) logged() string {
@@ -155,11 +156,7 @@ var faults = map[string]fault{
 	"06 handler that hangs": {kind: "handler hangs", wait: time.Minute,
 		texts: []string{"hasn't returned", "since 2000-01-01T00:00:30Z"},
 		after: func(p *patient) {
-			i, err := p.manager.GetCache().GetInformer(p.Context(), &corev1.ConfigMap{})
-			if err != nil {
-				p.Fatal(err)
-			}
-			if _, err := i.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			if err := p.program.handle(p.Context(), toolscache.ResourceEventHandlerFuncs{
 				AddFunc: func(any) { <-p.Context().Done() },
 			}); err != nil {
 				p.Fatal(err)
@@ -187,11 +184,11 @@ var faults = map[string]fault{
 			// The detector's lock, taken for another object, tells the race detector what came first.
 			p.api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "four"}})
 			synctest.Wait()
-			list := &corev1.ConfigMapList{}
-			if err := p.manager.GetCache().List(p.Context(), list, client.UnsafeDisableDeepCopy); err != nil {
+			objects, err := p.program.cached(p.Context())
+			if err != nil {
 				p.Fatal(err)
 			}
-			for _, item := range list.Items { // in any order; the new object has no data
+			for _, item := range objects { // in any order; the new object has no data
 				if item.Data != nil {
 					item.Data["size"] = "6"
 					break
@@ -213,12 +210,10 @@ var faults = map[string]fault{
 			p.api.NoWatchList()
 			p.api.Lag = time.Hour
 			p.reconcile = func(ctx context.Context, r reconcile.Request) (reconcile.Result, error) {
-				object := &corev1.ConfigMap{}
-				if err := p.manager.GetClient().Get(ctx, r.NamespacedName, object); err != nil {
+				if _, err := p.program.get(ctx, r.NamespacedName); err != nil {
 					return reconcile.Result{}, client.IgnoreNotFound(err)
 				}
-				patch := client.RawPatch("application/merge-patch+json", []byte(`{"data":{"size":"7"}}`))
-				err := p.manager.GetClient().Patch(ctx, object, patch)
+				err := p.program.patch(ctx, r.NamespacedName, `{"data":{"size":"7"}}`)
 				return reconcile.Result{RequeueAfter: time.Second}, err
 			}
 		}},
@@ -248,9 +243,9 @@ var faults = map[string]fault{
 		}},
 }
 
-// plant plants the fault in a running manager, and waits. A plain one has no informers and queues of ours.
-func (f fault) plant(t *testing.T, plain bool) *patient {
-	p := &patient{T: t, api: configmaps.New(), eyes: eyes.New(eyes.Options{}), plain: plain}
+// plant plants the fault in a program that run runs, and waits.
+func (f fault) plant(t *testing.T, run func(p *patient, o informer.Options, ownWrites bool)) *patient {
+	p := &patient{T: t, api: configmaps.New(), eyes: eyes.New(eyes.Options{})}
 	for _, name := range []string{"one", "two", "three"} {
 		p.api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name},
 			Data: map[string]string{"size": "5"}})
@@ -261,7 +256,7 @@ func (f fault) plant(t *testing.T, plain bool) *patient {
 	if f.before != nil {
 		f.before(p)
 	}
-	p.run(kwctrl.Options{Options: f.options}, f.ownWrites && !plain)
+	run(p, f.options, f.ownWrites)
 	bubble.Pass(30 * time.Second)
 	if f.after != nil {
 		f.after(p)
@@ -278,39 +273,51 @@ func (f fault) plant(t *testing.T, plain bool) *patient {
 	return p
 }
 
-// TestPlantedFaults plants faults in a running manager, one at a time. What eyes print has to have one
-// finding, which is of the right kind.
+// TestPlantedFaults plants faults in a running manager and in a controller with generated informers, one at a
+// time. What eyes print has to have one finding, which is of the right kind.
 func TestPlantedFaults(t *testing.T) {
 	for name, f := range faults {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := f.plant(t, false).eyes.Snapshot()
-				var kinds []string
-				for _, f := range s.Findings {
-					kinds = append(kinds, f.Kind)
-				}
-				var text bytes.Buffer
-				if err := s.WriteText(&text); err != nil {
-					t.Fatal(err)
-				}
-				if !slices.Equal(kinds, []string{f.kind}) {
-					t.Errorf("findings of %q, want %s\n%s", kinds, f.kind, text.String())
-				}
-				for _, want := range f.texts {
-					if !strings.Contains(text.String(), want) {
-						t.Errorf("%q isn't in\n%s", want, text.String())
-					}
-				}
-				writePage(t, name[:2]+".txt", text.Bytes())
-			})
-			if *pages != "" {
+		for kind, run := range map[string]func(*patient, informer.Options, bool){
+			"manager": (*patient).runManager, "generated": (*patient).runGenerated,
+		} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					p := f.plant(t, true)
+					text := f.check(t, f.plant(t, run))
+					writePage(t, name[:2]+"."+kind+".txt", text)
+				})
+			})
+		}
+		if *pages != "" {
+			t.Run(name+"/plain manager", func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := f.plant(t, (*patient).runPlain)
 					writePage(t, name[:2]+".control.txt", []byte(p.logged()+metricsNow(t)))
 				})
-			}
-		})
+			})
+		}
 	}
+}
+
+// check checks what eyes print, and returns it.
+func (f fault) check(t *testing.T, p *patient) []byte {
+	s := p.eyes.Snapshot()
+	var kinds []string
+	for _, f := range s.Findings {
+		kinds = append(kinds, f.Kind)
+	}
+	var text bytes.Buffer
+	if err := s.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(kinds, []string{f.kind}) {
+		t.Errorf("findings of %q, want %s\n%s", kinds, f.kind, text.String())
+	}
+	for _, want := range f.texts {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q isn't in\n%s", want, text.String())
+		}
+	}
+	return text.Bytes()
 }
 
 // writePage writes a file for a reader.
@@ -342,76 +349,12 @@ func TestManagerThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &patient{T: t, api: configmaps.New(), eyes: eyes.New(eyes.Options{})}
 		p.refuse(apierrors.NewForbidden(corev1.Resource("configmaps"), "", errors.New("no role")))
-		p.run(kwctrl.Options{}, false)
+		p.runManager(informer.Options{}, false)
 		bubble.Pass(3 * time.Minute) // Two are the limit of controllers.
 		log := p.logged()
 		if strings.Count(log, "did not sync") != 1 || !strings.Contains(log, "because of this informer") ||
 			!strings.Contains(log, `"informer"="informer of v1 ConfigMap"`) || !strings.Contains(log, "no role") {
 			t.Errorf("the manager has logged\n%s", log)
 		}
-	})
-}
-
-// run runs the manager until the test ends.
-func (p *patient) run(o kwctrl.Options, ownWrites bool) {
-	config := &rest.Config{Host: "http://api", QPS: -1, Transport: p}
-	if ownWrites {
-		o.OwnWrites = ownwrites.New(ownwrites.Options{})
-		config.Wrap(o.OwnWrites.Transport)
-	}
-	caches := kwctrl.NewCaches(o)
-	options := managerOptions(caches)
-	options.Logger = funcr.New(func(prefix, line string) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.log.WriteString(prefix + " " + line + "\n")
-	}, funcr.Options{})
-	if p.plain {
-		options.NewCache = nil
-		klog.SetLogger(options.Logger)
-		p.Cleanup(klog.ClearLogger)
-	}
-	options.BaseContext = func() context.Context { // as log.SetLogger does it for a whole program
-		return logr.NewContext(p.Context(), options.Logger)
-	}
-	mgr, err := manager.New(config, options)
-	if err != nil {
-		p.Fatal(err)
-	}
-	p.manager = mgr
-	if !p.plain {
-		p.eyes.AddCaches("manager", caches)
-	}
-	controllerOptions := controller.Options{MaxConcurrentReconciles: 3,
-		NewQueue: func(name string, l limiter[reconcile.Request]) limitingQueue {
-			q := kwctrl.NewQueue(name, l)
-			p.eyes.AddQueue(name, q.(eyes.StatusQueue))
-			return q
-		}}
-	if p.plain {
-		controllerOptions.NewQueue = nil
-	}
-	var r reconcile.Reconciler = reconcile.Func(func(
-		ctx context.Context, request reconcile.Request,
-	) (reconcile.Result, error) {
-		return p.reconcile(ctx, request)
-	})
-	if ownWrites {
-		if r, controllerOptions, err = kwctrl.OwnWrites(caches, r, controllerOptions); err != nil {
-			p.Fatal(err)
-		}
-	}
-	if err := builder.ControllerManagedBy(mgr).Named("baker").For(&corev1.ConfigMap{}).
-		WithOptions(controllerOptions).WithLogConstructor(func(*reconcile.Request) logr.Logger {
-		return options.Logger
-	}).Complete(r); err != nil {
-		p.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(p.Context())
-	ended := make(chan error)
-	go func() { ended <- mgr.Start(ctx) }()
-	p.Cleanup(func() {
-		cancel()
-		<-ended // An error of a cache that never synced is no surprise.
 	})
 }
