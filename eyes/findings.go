@@ -231,7 +231,7 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 		case q.FailingError != "":
 			f.Cause += "; the last error was: " + q.FailingError
 		case q.FailingKey == "":
-			f.Cause += "; eyes with Options.Keys tell which"
+			f.Cause += "; set eyes.Options.Keys to see which"
 		}
 		found = append(found, f)
 	}
