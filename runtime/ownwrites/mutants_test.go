@@ -18,7 +18,7 @@ var mutations = map[string]planted.Bug{
 		"if r.parked && r.open == 0 { r.unpark", "if r.parked && (BUG || r.open == 0) { r.unpark").
 		Breaks(guarantee.OwnWritesShown),
 	"one wait ends at a time": planted.In("(*watched).Reached",
-		"in.waits[0].end(ready)", "in.waits[0].end(ready); if BUG { break }"),
+		"in.waits[0].end(&ready)", "in.waits[0].end(&ready); if BUG { break }"),
 	"what appears after its deletion isn't looked for": planted.In("(*record).look",
 		"if !d.holds && d.isShown() {", "if !BUG && !d.holds && d.isShown() {"),
 	"any object of the name ends a deletion": planted.In("(*watched).Removed",

@@ -198,21 +198,16 @@ func (in *watched) Reached(version string) {
 	if in.awaited.Load() == 0 && in.tracker.owned.Load() == 0 {
 		return
 	}
+	var ready released
 	in.tracker.mu.Lock()
-	back := in.wentBack(version)
-	nothing := !back && (len(in.waits) == 0 || !shows(version, in.waits[0].version))
-	in.tracker.mu.Unlock()
-	if nothing {
-		return
+	if in.wentBack(version) {
+		in.void(&ready)
 	}
-	in.locked(func(ready *released) {
-		if back {
-			in.void(ready)
-		}
-		for len(in.waits) > 0 && shows(version, in.waits[0].version) {
-			in.waits[0].end(ready)
-		}
-	})
+	for len(in.waits) > 0 && shows(version, in.waits[0].version) {
+		in.waits[0].end(&ready)
+	}
+	in.tracker.mu.Unlock()
+	ready.release(in.tracker)
 }
 
 // wentBack notes the version of the cache, and reports whether it is lower than before: the server's data was
@@ -228,20 +223,16 @@ func (in *watched) WantsRemovals() bool { return in.removing.Load() > 0 }
 
 // Removed is a method of [observe.Observer].
 func (in *watched) Removed(key string, uid types.UID) {
+	var ready released
+	var next *removal
 	in.tracker.mu.Lock()
-	nothing := in.removals[key] == nil
-	in.tracker.mu.Unlock()
-	if nothing {
-		return
-	}
-	in.locked(func(ready *released) {
-		var next *removal
-		for d := in.removals[key]; d != nil; d = next {
-			if next = d.same; d.uid == uid {
-				in.removed(d, ready)
-			}
+	for d := in.removals[key]; d != nil; d = next {
+		if next = d.same; d.uid == uid {
+			in.removed(d, &ready)
 		}
-	})
+	}
+	in.tracker.mu.Unlock()
+	ready.release(in.tracker)
 }
 
 // removed notes that the object of a removal has left the cache. Behind a selector that may be because others
