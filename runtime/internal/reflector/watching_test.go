@@ -168,11 +168,11 @@ WATCH rv="102" bookmarks timeout
 	differs: "client-go waits until the watch times out",
 }, {
 	name: "silent for too long, twice, and the server is behind", before: listed,
-	opts: options{silence: time.Minute},
+	opts: options{silence: 2 * time.Minute},
 	then: func(w *world) {
 		w.server.Fail("LIST", tooLarge)
-		bubble.Advance(time.Minute)
-		bubble.Advance(time.Minute)
+		bubble.Advance(2 * time.Minute)
+		bubble.Advance(2 * time.Minute)
 		bubble.Advance(backoff)
 	},
 	want:    listedA + watch101 + asks101 + `LIST rv="" limit=500` + "\n" + firstA + watch101,
