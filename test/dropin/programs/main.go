@@ -58,7 +58,7 @@ func run(ctx context.Context, dir, only, parts string, runs, rounds int) error {
 			continue
 		}
 		for part := range strings.SplitSeq(parts, ",") {
-			if part == "started" && p.start == nil {
+			if part == "started" && p.start == nil || part == "tests" && len(p.tests) == 0 {
 				continue
 			}
 			w := newWorkplace(p, filepath.Join(dir, part, p.name), clone)

@@ -5,7 +5,7 @@ type program struct {
 	name, module, version string
 	// toolchain is the GOTOOLCHAIN to use, "" for the one that runs this.
 	toolchain string
-	// tests are the packages whose tests need neither a network nor a server.
+	// tests are the packages whose tests need neither a network nor a server, none if they aren't run.
 	tests []string
 	// skip is a pattern of tests among them that need a server, and fail as released where there is none.
 	skip string
@@ -64,16 +64,8 @@ profiles:
 	{name: "contour", module: "github.com/projectcontour/contour", version: "v1.33.8",
 		tests: []string{"./internal/k8s", "./internal/contour", "./internal/leadership"}},
 	{name: "kro", module: "github.com/kubernetes-sigs/kro", version: "v0.9.4",
-		tests: []string{"./pkg/dynamiccontroller", "./pkg/watch"},
-		start: &recipe{
-			main: "./cmd/controller",
-			args: []string{"--metrics-bind-address=0", "--health-probe-bind-address=0"},
-			definitions: []string{"helm/crds/internal.kro.run_graphrevisions.yaml",
-				"helm/crds/kro.run_resourcegraphdefinitions.yaml"},
-			kinds:  []kind{graphs},
-			synced: "Starting workers", lines: 2,
-			about: "controller-runtime's option",
-		}},
+		tests: []string{"./pkg/dynamiccontroller", "./pkg/watch"}, start: &kro},
+	{name: "kro-sharing", module: "github.com/kubernetes-sigs/kro", version: "v0.9.4", start: sharing()},
 	{name: "karpenter", module: "sigs.k8s.io/karpenter", version: "v1.15.0", toolchain: "go1.27.1",
 		tests: []string{"./pkg/controllers/..."},
 		skip:  "^(TestAPIs|TestVPA|TestScheduling|TestNodeOverlay|TestCapacityBuffer)$"},

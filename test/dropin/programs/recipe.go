@@ -9,6 +9,8 @@ type recipe struct {
 	policy string
 	// generate are arguments of kubewright generate, which regenerates the program's clients once it has moved.
 	generate []string
+	// edit changes a file of the program once it has moved, if it is set.
+	edit edit
 	// definitions are files of the program's module with CustomResourceDefinitions.
 	definitions []string
 	// kinds are what the server has 20,000 objects of.
@@ -20,6 +22,18 @@ type recipe struct {
 	about string
 }
 
+// edit is a text of a file, and what replaces it.
+type edit struct{ file, old, new string }
+
+// sharing returns a recipe of kro in which cached objects share equal values.
+func sharing() *recipe {
+	r := kro
+	r.about += ", `ShareValues`"
+	r.edit = edit{"cmd/controller/main.go", "NewCaches(kwctrl.Options{})",
+		"NewCaches(func() (o kwctrl.Options) { o.Options.ShareValues = true; return o }())"}
+	return &r
+}
+
 // kind is a kind of objects.
 type kind struct {
 	// path is that of the collection that all objects are in.
@@ -29,6 +43,15 @@ type kind struct {
 }
 
 var (
+	kro = recipe{
+		main: "./cmd/controller",
+		args: []string{"--metrics-bind-address=0", "--health-probe-bind-address=0"},
+		definitions: []string{"helm/crds/internal.kro.run_graphrevisions.yaml",
+			"helm/crds/kro.run_resourcegraphdefinitions.yaml"},
+		kinds:  []kind{graphs},
+		synced: "Starting workers", lines: 2,
+		about: "controller-runtime's option",
+	}
 	pods = kind{"/api/v1/namespaces/default/pods", "Pod", `
 apiVersion: v1
 kind: Pod

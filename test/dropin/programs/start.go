@@ -49,6 +49,9 @@ func (w *workplace) start(ctx context.Context, rounds int) (row startedRow, err 
 			return row, err
 		}
 	}
+	if err := w.edit(r.edit); err != nil {
+		return row, err
+	}
 	if err := w.build(ctx, "moved"); err != nil {
 		return row, err
 	}
@@ -71,6 +74,22 @@ func (w *workplace) start(ctx context.Context, rounds int) (row startedRow, err 
 		}
 	}
 	return row, nil
+}
+
+// edit changes a file of the program.
+func (w *workplace) edit(e edit) error {
+	if e.file == "" {
+		return nil
+	}
+	name := filepath.Join(w.source, e.file)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	if n := strings.Count(string(text), e.old); n != 1 {
+		return fmt.Errorf("edit: %s has %q %d times, want once", name, e.old, n)
+	}
+	return os.WriteFile(name, []byte(strings.Replace(string(text), e.old, e.new, 1)), 0o644)
 }
 
 //go:embed testdata/live.txt
