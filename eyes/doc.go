@@ -25,6 +25,6 @@
 // Between two looks this costs nothing: a look reads counters that informers and queues have anyway. Some
 // findings compare a look with the one before, see [Finding].
 //
-// Names of objects are shown only with [Options].Keys. Namespaces of informers and the texts of the server's
-// errors are, so serve the page where reading of logs is allowed.
+// Names of objects, and errors of reconciles, are shown only with [Options].Keys. Namespaces of informers and
+// the texts of the server's errors always are, so serve the page where reading of logs is allowed.
 package eyes

@@ -228,10 +228,12 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 		f.Cause = count(uint64(q.Failing), "item has", "items have") +
 			" failed twelve times in a row or more"
 		switch {
-		case q.FailingError != "":
-			f.Cause += "; the last error was: " + q.FailingError
 		case q.FailingKey == "":
-			f.Cause += "; set eyes.Options.Keys to see which"
+			f.Cause += "; eyes.Options.Keys shows one, with its last error"
+		case q.FailingError != "" && q.Failing > 1:
+			f.Cause += "; the last error of the first of them: " + q.FailingError
+		case q.FailingError != "":
+			f.Cause += "; its last error: " + q.FailingError
 		}
 		found = append(found, f)
 	}

@@ -51,7 +51,7 @@ type patient struct {
 	change func(line []byte) []byte
 	// reconcile is what the controller does.
 	reconcile reconcile.Func
-	// log is what the manager has logged.
+	// log is what the program has logged.
 	log bytes.Buffer
 }
 
@@ -59,7 +59,7 @@ type patient struct {
 type program interface {
 	// handle adds a handler to the informer.
 	handle(ctx context.Context, h toolscache.ResourceEventHandler) error
-	// cached returns the cache's own objects, get returns one, which nobody may change.
+	// cached returns objects that share their maps with the cache, get returns one, which nobody may change.
 	cached(ctx context.Context) ([]*corev1.ConfigMap, error)
 	get(ctx context.Context, name types.NamespacedName) (*corev1.ConfigMap, error)
 	// patch merges a text with an object on the server.
@@ -72,7 +72,7 @@ func (p *patient) logged() string {
 	return p.log.String()
 }
 
-// RoundTrip answers a request of the manager.
+// RoundTrip answers a request of the program.
 func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.mu.Lock()
 	answer, change := p.answer, p.change
@@ -117,7 +117,7 @@ func (c changed) Read(p []byte) (int, error) {
 	return copy(p, c.change(p[:n])), err
 }
 
-// fault is a fault, and the kind of its finding, whose text has texts. before is called before the manager
+// fault is a fault, and the kind of its finding, whose text has texts. before is called before the program
 // starts, after when it has synced.
 type fault struct {
 	kind          string
@@ -126,7 +126,8 @@ type fault struct {
 	wait          time.Duration
 	options       informer.Options
 	// ownWrites makes the controller wait for its own writes. silent keeps the server from sending bookmarks.
-	ownWrites, silent bool
+	// keys has eyes show the names of objects.
+	ownWrites, silent, keys bool
 }
 
 var faults = map[string]fault{
@@ -169,7 +170,9 @@ var faults = map[string]fault{
 				return reconcile.Result{}, nil
 			}
 		}},
-	"08 key that fails for ever": {kind: "key fails", wait: 2 * time.Minute,
+	"08 key that fails for ever": {kind: "key fails", wait: 2 * time.Minute, keys: true,
+		texts:     []string{"ns/one", "; its last error: no flour, object ns/one"},
+		ownWrites: true, // else kwctrl doesn't know the error
 		before: func(p *patient) {
 			p.reconcile = func(_ context.Context, r reconcile.Request) (reconcile.Result, error) {
 				if r.Name == "one" {
@@ -243,9 +246,12 @@ var faults = map[string]fault{
 		}},
 }
 
+// runner runs a program until the test ends.
+type runner func(p *patient, o informer.Options, ownWrites bool)
+
 // plant plants the fault in a program that run runs, and waits.
-func (f fault) plant(t *testing.T, run func(p *patient, o informer.Options, ownWrites bool)) *patient {
-	p := &patient{T: t, api: configmaps.New(), eyes: eyes.New(eyes.Options{})}
+func (f fault) plant(t *testing.T, run runner) *patient {
+	p := &patient{T: t, api: configmaps.New(), eyes: eyes.New(eyes.Options{Keys: f.keys})}
 	for _, name := range []string{"one", "two", "three"} {
 		p.api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name},
 			Data: map[string]string{"size": "5"}})
@@ -277,13 +283,13 @@ func (f fault) plant(t *testing.T, run func(p *patient, o informer.Options, ownW
 // time. What eyes print has to have one finding, which is of the right kind.
 func TestPlantedFaults(t *testing.T) {
 	for name, f := range faults {
-		for kind, run := range map[string]func(*patient, informer.Options, bool){
+		for program, run := range map[string]runner{
 			"manager": (*patient).runManager, "generated": (*patient).runGenerated,
 		} {
-			t.Run(name+"/"+kind, func(t *testing.T) {
+			t.Run(name+"/"+program, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					text := f.check(t, f.plant(t, run))
-					writePage(t, name[:2]+"."+kind+".txt", text)
+					writePage(t, name[:2]+"."+program+".txt", text)
 				})
 			})
 		}
@@ -302,8 +308,8 @@ func TestPlantedFaults(t *testing.T) {
 func (f fault) check(t *testing.T, p *patient) []byte {
 	s := p.eyes.Snapshot()
 	var kinds []string
-	for _, f := range s.Findings {
-		kinds = append(kinds, f.Kind)
+	for _, finding := range s.Findings {
+		kinds = append(kinds, finding.Kind)
 	}
 	var text bytes.Buffer
 	if err := s.WriteText(&text); err != nil {

@@ -83,7 +83,8 @@ func (p *patient) reconciler() reconcile.Reconciler {
 // manager makes a manager that logs to p. caches may be nil.
 func (p *patient) manager(config *rest.Config, caches *kwctrl.Caches) manager.Manager {
 	options := managerOptions(caches)
-	if options.Logger = p.logger(); caches == nil {
+	options.Logger = p.logger()
+	if caches == nil {
 		options.NewCache = nil
 	}
 	options.BaseContext = func() context.Context { // as log.SetLogger does it for a whole program
@@ -149,7 +150,9 @@ func (m managed) patch(ctx context.Context, name types.NamespacedName, text stri
 func (p *patient) runGenerated(o informer.Options, ownWrites bool) {
 	config := &rest.Config{Host: "http://api", QPS: -1, Transport: p}
 	tracker := ownwrites.New(ownwrites.Options{})
-	config.Wrap(tracker.Transport)
+	if ownWrites {
+		config.Wrap(tracker.Transport)
+	}
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		p.Fatal(err)
@@ -161,15 +164,16 @@ func (p *patient) runGenerated(o informer.Options, ownWrites bool) {
 	}
 	queueConfig := queue.Config[toolscache.ObjectName]{
 		Metrics: workqueue.NewMetrics(kwprometheus.NewProvider(prometheus.NewRegistry()), "baker")}
-	q := queue.New(queueConfig)
-	maps := g.informers.Core().V1().ConfigMaps().Informer()
+	var q *queue.Queue[toolscache.ObjectName]
 	if ownWrites {
 		q = ownwrites.NewQueue(tracker, queueConfig)
-		if err := tracker.Add(maps); err != nil {
+		if err := tracker.Add(g.informers.Core().V1().ConfigMaps().Informer()); err != nil {
 			p.Fatal(err)
 		}
+	} else {
+		q = queue.New(queueConfig)
 	}
-	if err := p.eyes.AddFactory("manager", g.informers); err != nil {
+	if err := p.eyes.AddFactory("factory", g.informers); err != nil {
 		p.Fatal(err)
 	}
 	p.eyes.AddQueue("baker", q)

@@ -198,7 +198,7 @@ func (in *watched) Reached(version string) {
 	if in.awaited.Load() == 0 && in.tracker.owned.Load() == 0 {
 		return
 	}
-	var ready released
+	var ready released // Not by the method locked, which allocates: this is called for each event.
 	in.tracker.mu.Lock()
 	if in.wentBack(version) {
 		in.void(&ready)

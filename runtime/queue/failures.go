@@ -59,7 +59,7 @@ func (q *Queue[T]) Forget(item T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if h := q.history.Load(); h != nil && h.lines[item] != nil {
-		h.lines[item].troubled = false
+		h.lines[item].troubled, h.lines[item].lastError = false, ""
 	}
 	delete(q.failing.since, item)
 	q.failing.n.Store(int64(len(q.failing.since)))
@@ -80,6 +80,6 @@ func (q *Queue[T]) setFailing(s *Status) {
 	}
 	s.FailingItem, s.FailingFor = longest, time.Duration(now-first)
 	if h := q.history.Load(); h != nil && h.lines[longest] != nil {
-		s.FailingError = h.lines[longest].lastError()
+		s.FailingError = h.lines[longest].lastError
 	}
 }

@@ -18,7 +18,8 @@ type Step struct {
 	What string
 }
 
-// The limits of what is kept: 256 lines of 16 steps, whose texts are up to 1,200 bytes together, are 500 KB.
+// The limits of what is kept: 256 lines of 16 steps, whose texts are up to 1,200 bytes together with the last
+// error, are 500 KB.
 const (
 	mostLines    = 256
 	mostTroubled = 128
@@ -43,6 +44,8 @@ type line struct {
 	// slow.
 	asked    int64
 	troubled bool
+	// lastError is that of NoteError since the item has last succeeded.
+	lastError string
 }
 
 type step struct {
@@ -190,31 +193,32 @@ func (q *Queue[T]) Kept(item T) bool {
 // Note notes a step of an item, if its steps are kept. Whoever adds and processes items calls it with what
 // the queue doesn't know, such as the reason or the error.
 func (q *Queue[T]) Note(item T, what string) {
+	h := q.history.Load()
+	if h == nil {
+		return
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if h := q.history.Load(); h != nil && h.lines[item] != nil {
-		h.lines[item].add(q.base.now(), what)
+	if l := h.lines[item]; l != nil {
+		l.add(q.base.now(), what)
 	}
 }
 
-// errorWas begins the step of an error.
-const errorWas = "the error was: "
-
-// NoteError notes the error of a run, as Note does.
+// NoteError notes the error with which the processing of an item has ended, if its steps are kept. Of an item
+// that fails again and again, Status has the last one. Texts of more than 300 bytes are cut. workqueue.Run
+// and kwctrl.OwnWrites call it; other workers have to. err must not be nil. Its method Error is called
+// without the queue's lock.
 func (q *Queue[T]) NoteError(item T, err error) {
-	if q.Kept(item) { // The text may be expensive, and is made without the lock.
-		q.Note(item, errorWas+err.Error())
+	if !q.Kept(item) {
+		return
 	}
-}
-
-// lastError returns the text of the last error among the steps, "" if there is none.
-func (l *line) lastError() string {
-	for _, s := range slices.Backward(l.steps) {
-		if text, ok := strings.CutPrefix(s.what, errorWas); ok {
-			return text
-		}
+	text := shortened(err.Error())
+	q.Note(item, "the error was: "+text)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if l := q.history.Load().lines[item]; l != nil { // else it was dropped meanwhile
+		l.lastError = text
 	}
-	return ""
 }
 
 // note notes a step of the item of a slot, if its steps are kept.
@@ -288,15 +292,20 @@ func (l *line) last(what string) int64 {
 
 // add appends a step, and drops the oldest ones if there are too many.
 func (l *line) add(now int64, what string) {
-	if len(what) > mostOfStep {
-		what = strings.ToValidUTF8(what[:mostOfStep], "") + "..."
-	}
+	what = shortened(what)
 	l.text += len(what)
 	l.steps = append(l.steps, step{now, what})
-	for len(l.steps) > mostSteps || l.text > mostText && len(l.steps) > 1 {
+	for len(l.steps) > mostSteps || l.text+len(l.lastError) > mostText && len(l.steps) > 1 {
 		l.text -= len(l.steps[0].what)
 		l.steps = slices.Delete(l.steps, 0, 1)
 	}
+}
+
+func shortened(text string) string {
+	if len(text) > mostOfStep {
+		text = strings.ToValidUTF8(text[:mostOfStep], "") + "..."
+	}
+	return text
 }
 
 // keep returns the line of an item, and makes room for it if there is none.

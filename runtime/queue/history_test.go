@@ -138,8 +138,18 @@ func TestLastError(t *testing.T) {
 			q.NoteError("bad", fmt.Errorf("error %d", n))
 			q.Note("bad", "another step")
 		}
+		for range 20 {
+			q.Note("bad", "one of many steps")
+		}
 		if s := q.Status(); s.FailingItem != "bad" || s.FailingError != want {
 			t.Errorf("keeps %t: %+v, want the error %q", keeps, s, want)
+		}
+		q.Forget("bad")
+		for range 13 {
+			q.AddRateLimited("bad")
+		}
+		if s := q.Status(); s.FailingItem != "bad" || s.FailingError != "" {
+			t.Errorf("keeps %t: after a success: %+v", keeps, s)
 		}
 		q.ShutDown()
 	}

@@ -67,9 +67,6 @@ func TestFailing(t *testing.T) {
 			if s := q.Status(); s.Failing != 1 || s.FailingItem != "bad" || s.FailingFor != time.Minute {
 				t.Errorf("%s: after a minute: %+v", name, s)
 			}
-			if got := q.Status().FailingError; got != "" {
-				t.Errorf("%s: an error %q that nobody noted", name, got)
-			}
 			q.Forget("bad")
 			q.Forget("good")
 			if s := q.Status(); s.Failing != 0 || s.FailingItem != nil || s.FailingFor != 0 {

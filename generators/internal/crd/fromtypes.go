@@ -231,8 +231,8 @@ func (b *typeBuilder) structOf(t *model.CRDType) *node {
 			continue
 		}
 		if !f.Tagged {
-			b.Errorf(f.Pos, "a field of %s has no json tag, or one that Go can't read; write one, or `json:\"-\"` to "+
-				"leave the field out", t.Name)
+			b.Errorf(f.Pos, "a field of %s has no json tag that Go can read; write one, or `json:\"-\"` to leave "+
+				"the field out", t.Name)
 			continue
 		}
 		if f.Inline && (f.Name != "" || f.Key != "") { // as controller-gen has it, unlike encoding/json

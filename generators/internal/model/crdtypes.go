@@ -76,8 +76,9 @@ type CRDField struct {
 	Doc     string
 	Markers []marker.CRDMarker
 	Type    *Expr
-	// Key is the key in JSON. Tagged is false without a json tag, Ignored true for the tag "-", Inline true if
-	// the tag says so or has no key, Omitted true for a field that is left out if it is empty or zero.
+	// Key is the key in JSON. Tagged is false without a json tag that Go reads, Ignored true for the tag "-",
+	// Inline true if the tag says so or has no key, Omitted true for a field that is left out if it is empty or
+	// zero.
 	Key                              string
 	Tagged, Ignored, Inline, Omitted bool
 }

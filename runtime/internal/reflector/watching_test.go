@@ -168,7 +168,7 @@ WATCH rv="102" bookmarks timeout
 	differs: "client-go waits until the watch times out",
 }, {
 	name: "silent for too long, twice, and the server is behind", before: listed,
-	opts: options{silence: 2 * time.Minute},
+	opts: options{silence: 2 * time.Minute}, // longer than backoff, or the last watch may be silent, too
 	then: func(w *world) {
 		w.server.Fail("LIST", tooLarge)
 		bubble.Advance(2 * time.Minute)

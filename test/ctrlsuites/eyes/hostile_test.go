@@ -90,7 +90,7 @@ func TestSecrets(t *testing.T) {
 		t.Run(fmt.Sprintf("keys %t", keys), func(t *testing.T) {
 			e := eyes.New(eyes.Options{Keys: keys})
 			e.AddCaches("shop", all)
-			e.AddQueue("bakeries", queueStatus{Failing: 1, FailingItem: secret})
+			e.AddQueue("bakeries", queueStatus{Failing: 1, FailingItem: secret, FailingError: secret})
 			registry := prometheus.NewRegistry()
 			registry.MustRegister(eyesmetrics.New(e))
 			metrics := get(t, promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), "/metrics")

@@ -1,8 +1,9 @@
 // Command programs moves public programs with kubewright move. It runs the tests of each program's own
 // packages in three states: as it was released, with Kubernetes' modules raised to the versions that
 // kubewright is for, and moved. A test must end after the move as it does raised, or as it did when released,
-// and the way back must leave no difference. It also starts some of the programs, raised and moved, on a
-// kube-apiserver with 20,000 objects, and measures what they cost until their caches are synced.
+// and the way back must leave no difference. It also starts some of the programs, raised and moved, kro with
+// and without an option, on a kube-apiserver with 20,000 objects, and measures what they cost until their
+// caches are synced.
 //
 //	cd test/dropin/programs && go run . [-only lasso,kro] [-parts tests,started] [-runs 3] [-rounds 5]
 //
