@@ -2,6 +2,7 @@ package shardingtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -179,7 +180,7 @@ func (c call) arguments() (values []reflect.Value, ok bool) {
 	close(closed)
 	obj := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "town-1", Name: "other"}}
 	known := []any{c.over, (<-chan struct{})(closed), cache.ResourceEventHandlerFuncs{}, obj, "town-1",
-		cache.TypedResourceEventHandlerFuncs[*corev1.ConfigMap]{}, c.rig.of}
+		cache.TypedResourceEventHandlerFuncs[*corev1.ConfigMap]{}, c.rig.of, errors.New("no flour")}
 	registration := map[bool]cache.ResourceEventHandlerRegistration{false: c.rig.handle, true: c.rig.inTowns}
 	t := c.method.Type()
 	for n := range t.NumIn() {
