@@ -44,8 +44,8 @@ type source func(s *Snapshot) (goesOn bool)
 // Options are those of an Eyes. The zero value is valid.
 type Options struct {
 	// Keys shows the names of objects: those that errors and findings are about, and those in selectors. Queues
-	// that are added then keep what happens to some of their items: ?key= shows it, and a finding the last error
-	// of an item that fails again and again, as the program has made it.
+	// that are added then keep what happens to some of their items, and ?key= shows it. The finding of an item
+	// that fails again and again then has its last error, as the program has made it.
 	Keys bool
 }
 

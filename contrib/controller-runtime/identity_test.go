@@ -72,11 +72,9 @@ func wantPublished(t *testing.T, host string, names ...string) (values map[strin
 	return values
 }
 
-// TestMetrics checks that informers of all forms, of several namespaces and of several caches each have their
-// own metrics in controller-runtime's registry.
-func TestMetrics(t *testing.T) {
-	config := newServer(t, jsonEncoding)
-	caches := kwctrl.NewCaches(kwctrl.Options{})
+// startAllForms starts informers of all forms, in a cache of all namespaces and in one of two.
+func startAllForms(t *testing.T, caches *kwctrl.Caches, config *rest.Config) {
+	t.Helper()
 	opts := options()
 	opts.DefaultNamespaces = map[string]cache.Config{"ns": {}, "other": {}}
 	for _, opts := range []cache.Options{options(), opts} {
@@ -92,6 +90,14 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestMetrics checks that informers of all forms, of several namespaces and of several caches each have their
+// own metrics in controller-runtime's registry.
+func TestMetrics(t *testing.T) {
+	config := newServer(t, jsonEncoding)
+	caches := kwctrl.NewCaches(kwctrl.Options{})
+	startAllForms(t, caches, config)
 	values := wantPublished(t, config.Host, "metadata /v1 configmaps", "metadata/2 /v1 configmaps",
 		"metadata/3 /v1 configmaps", "typed /v1 configmaps", "typed/2 /v1 configmaps",
 		"typed/3 /v1 configmaps", "unstructured /v1 configmaps", "unstructured/2 /v1 configmaps",

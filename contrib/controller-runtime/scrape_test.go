@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/contrib/prometheus/eyesmetrics"
@@ -19,21 +18,7 @@ func TestScrape(t *testing.T) {
 	for _, cluster := range []string{"east", "west"} {
 		config, caches := newServer(t, jsonEncoding), kwctrl.NewCaches(kwctrl.Options{})
 		e.AddCaches(cluster, caches)
-		several := options()
-		several.DefaultNamespaces = map[string]cache.Config{"ns": {}, "other": {}}
-		for _, opts := range []cache.Options{options(), several} {
-			c, err := caches.NewCache(config, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx := start(t, c)
-			for _, form := range forms {
-				obj, _ := form()
-				if _, err := c.GetInformer(ctx, obj); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		startAllForms(t, caches, config)
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(eyesmetrics.New(e))

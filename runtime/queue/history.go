@@ -213,11 +213,11 @@ func (q *Queue[T]) NoteError(item T, err error) {
 		return
 	}
 	text := shortened(err.Error())
-	q.Note(item, "the error was: "+text)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if l := q.history.Load().lines[item]; l != nil { // else it was dropped meanwhile
 		l.lastError = text
+		l.add(q.base.now(), "the error was: "+text)
 	}
 }
 

@@ -25,8 +25,8 @@ type recipe struct {
 // edit is a text of a file, and what replaces it.
 type edit struct{ file, old, new string }
 
-// sharing returns a recipe of kro in which cached objects share equal values. A function's result needs no
-// further import.
+// sharing returns a recipe of kro in which cached objects share equal values. A function sets the option, so
+// that the file needs no further import.
 func sharing() *recipe {
 	r := kro
 	r.about += ", `ShareValues`"
