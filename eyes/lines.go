@@ -96,8 +96,7 @@ func (l keyLine) String() string {
 		b.WriteString("no queue was added that keeps what happens to its items\n")
 	}
 	for _, q := range l.Queues {
-		fmt.Fprintf(&b, "%s in queue %s: pending because it is %s\n", clean(l.Key), clean(q.Source),
-			q.because(l.Unsynced))
+		b.WriteString(q.state(l.Key, l.Unsynced) + "\n")
 		for _, step := range q.Steps {
 			fmt.Fprintf(&b, "  %s  %s\n", step.Time.Format(time.RFC3339), clean(step.What))
 		}
@@ -116,10 +115,15 @@ func (l keyLine) String() string {
 	return b.String()
 }
 
-// because returns what the key waits for, with the informers that haven't synced if it wasn't added.
-func (q *queueLine) because(unsynced []string) string {
-	if q.Pending == "not added" && len(unsynced) > 0 {
-		return "not added, and these informers haven't synced: " + clean(strings.Join(unsynced, ", "))
+// state says what the key waits for, or, if it isn't in the queue, which informers haven't synced.
+func (q *queueLine) state(key string, unsynced []string) string {
+	key, source := clean(key), clean(q.Source)
+	switch {
+	case q.Pending != "not added":
+		return fmt.Sprintf("%s in queue %s: pending because it is %s", key, source, clean(q.Pending))
+	case len(unsynced) > 0:
+		return fmt.Sprintf("%s is not in queue %s, and these informers haven't synced: %s", key, source,
+			clean(strings.Join(unsynced, ", ")))
 	}
-	return clean(q.Pending)
+	return fmt.Sprintf("%s is not in queue %s: nothing has added it, or its last run was the last it needed", key, source)
 }

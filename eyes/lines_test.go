@@ -31,8 +31,7 @@ func TestLineOfKey(t *testing.T) {
 			return w.Code, w.Body.String()
 		}
 		if code, text := get(e, "key=ns/one"); code != http.StatusOK ||
-			!strings.HasPrefix(text, "ns/one in queue bakeries: pending because it is not added, and these "+
-				"informers haven't synced: ") ||
+			!strings.HasPrefix(text, "ns/one is not in queue bakeries, and these informers haven't synced: ") ||
 			!strings.Contains(text, "\n  none\n") {
 			t.Errorf("before the start: %d %s", code, text)
 		}
@@ -47,6 +46,9 @@ func TestLineOfKey(t *testing.T) {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q isn't in %s", want, text)
 			}
+		}
+		if _, text := get(e, "key=ns/two"); !strings.HasPrefix(text, "ns/two is not in queue bakeries: nothing has added") {
+			t.Errorf("a key that nobody added: %s", text)
 		}
 		_, text = get(e, "key=ns/one&format=json")
 		var line struct {

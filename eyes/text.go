@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -99,12 +100,17 @@ func (i *Informer) resource() string {
 	return i.Resource + "." + i.Group
 }
 
-// shown returns the name, with the place where the handler was added if that is known.
+// folders are those of import paths in the name of a handler.
+var folders = regexp.MustCompile(`[\w.~-]+/`)
+
+// shown returns the name without the folders of packages, with the place where the handler was added if that
+// is known.
 func (h *Handler) shown() string {
+	name := folders.ReplaceAllString(h.Name, "")
 	if h.At == "" {
-		return h.Name
+		return name
 	}
-	return h.Name + " (" + h.At + ")"
+	return name + " (" + h.At + ")"
 }
 
 // row writes the cells of a line.

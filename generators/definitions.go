@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -71,7 +72,8 @@ func (c *Config) makeDefinitions(api *model.API) ([]*crd.Made, Problems) {
 		EmbeddedMetadata: c.Definitions.EmbeddedMetadata, AllowFloats: c.Definitions.AllowFloats,
 		Strict: c.Strict}.Make(api.CRDs)
 	if c.Strict {
-		problems = append(problems, checkClients(api, made)...)
+		sound := slices.DeleteFunc(slices.Clone(made), func(m *crd.Made) bool { return m.Refused })
+		problems = append(problems, checkClients(api, sound)...)
 	}
 	return made, problems
 }

@@ -163,10 +163,15 @@ func commonFolder(files []string) string {
 	switch {
 	case !slices.ContainsFunc(dirs, func(dir string) bool { return dir != common }):
 		return common
-	case common == ".":
-		return "./..."
+	case common != ".":
+		return filepath.Join(common, "...")
 	}
-	return filepath.Join(common, "...")
+	for n, dir := range dirs {
+		first, _, _ := strings.Cut(dir, string(filepath.Separator))
+		dirs[n] = first + "/..."
+	}
+	slices.Sort(dirs)
+	return strings.Join(slices.Compact(dirs), ", ")
 }
 
 // commonDir returns the innermost folder that has all of dirs in it.

@@ -55,7 +55,7 @@ func TestEyes(t *testing.T) {
 		{[]string{server.URL + "/fine"}, 0, "bakeries", "looking again"},
 		{[]string{server.URL + "/fine", "--json"}, 0, `"schema":1`, "looking again"},
 		{[]string{server.URL + "/fine", "--owner", "oslo"}, 0, "no member of a sharded controller was added", ""},
-		{[]string{server.URL + "/named", "--key", "oslo/one"}, 0, "oslo/one in queue bakeries: pending", ""},
+		{[]string{server.URL + "/named", "--key", "oslo/one"}, 0, "oslo/one is not in queue bakeries", ""},
 		{[]string{server.URL + "/fine", "--key", "oslo/one"}, 2, "", "set Options.Keys"},
 		{[]string{server.URL + "/named", "--key", "a", "--owner", "b"}, 2, "", "give one of them"},
 		{[]string{server.URL + "/found"}, 1, "no worker", "looking again"},

@@ -110,10 +110,7 @@ func (r *run) writeOrCheck(changes *generators.Changes) error {
 			return err
 		}
 	}
-	command := "kubewright generate"
-	if prune, _ := r.cmd.Flags().GetBool("prune"); prune {
-		command += " --prune"
-	}
+	command := "kubewright generate with the same arguments"
 	if r.cmd.Name() == "import" {
 		command = "kubewright import without --check"
 	}

@@ -78,7 +78,8 @@ func TestTerminal(t *testing.T) {
 	check := "check --prefers-protobuf"
 	coloured := expect(check, statusNotCurrent,
 		"\r\x1b\\[K\x1b\\[1m--- pkg/client/", "\n\x1b\\[31m-.*\x1b\\[m\n",
-		"\nkubewright: not current: 1 file to write, 0 stale; run kubewright generate\n$")
+		"\nkubewright: not current: 1 file to write, 0 stale; run kubewright generate with "+
+			"the same arguments\n$")
 
 	for _, env := range []struct{ name, value string }{{"NO_COLOR", "1"}, {"TERM", "dumb"}, {"TERM", ""}} {
 		before := os.Getenv(env.name)

@@ -185,12 +185,15 @@ func (e *SyncError) Error() string {
 	case e.Err == nil:
 		return fmt.Sprintf("%s: %s", e.Informer, e.Reason)
 	}
-	stopped := ""
+	stopped, advice := "", ""
 	if e.State == Stopped {
 		stopped = ", has stopped"
 	}
-	return fmt.Sprintf("%s: %s since %s (attempt %d%s): %v", e.Informer, e.Reason,
-		e.Since.Format(time.RFC3339), e.Attempts, stopped, e.Err)
+	if apierrors.IsNotFound(e.Err) {
+		advice = "; is its CustomResourceDefinition installed, and has it this version?"
+	}
+	return fmt.Sprintf("%s: %s since %s (attempt %d%s): %v%s", e.Informer, e.Reason,
+		e.Since.Format(time.RFC3339), e.Attempts, stopped, e.Err, advice)
 }
 
 // Unwrap returns Err.

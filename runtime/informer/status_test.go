@@ -135,14 +135,15 @@ func TestWhyNotSynced(t *testing.T) {
 		err       error
 		reason    string
 		permanent bool
+		text      string
 	}{
-		{apierrors.NewForbidden(configMaps, "", errors.New("no")), "forbidden", true},
-		{apierrors.NewUnauthorized("who?"), "unauthorized", true},
-		{apierrors.NewNotFound(configMaps, ""), "not served", true},
-		{apierrors.NewTooManyRequests("later", 1), "throttled", false},
-		{&net.OpError{Op: "dial", Err: errors.New("refused")}, "unreachable", false},
-		{&listwatch.DecodingError{Field: "spec"}, "undecodable", false},
-		{errors.New("odd"), "failed", false},
+		{apierrors.NewForbidden(configMaps, "", errors.New("no")), "forbidden", true, "forbidden since"},
+		{apierrors.NewUnauthorized("who?"), "unauthorized", true, "who?"},
+		{apierrors.NewNotFound(configMaps, ""), "not served", true, "is its CustomResourceDefinition installed"},
+		{apierrors.NewTooManyRequests("later", 1), "throttled", false, "later"},
+		{&net.OpError{Op: "dial", Err: errors.New("refused")}, "unreachable", false, "refused"},
+		{&listwatch.DecodingError{Field: "spec"}, "undecodable", false, "field spec"},
+		{errors.New("odd"), "failed", false, "odd"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -163,7 +164,7 @@ func TestWhyNotSynced(t *testing.T) {
 				e := all.Informers[0]
 				if e.Reason != test.reason || e.Permanent() != test.permanent ||
 					e.State != informer.BackingOff || !e.Since.Equal(start) || e.Attempts < 3 ||
-					!strings.Contains(err.Error(), test.reason) {
+					!strings.Contains(err.Error(), test.reason) || !strings.Contains(err.Error(), test.text) {
 					t.Errorf("error %#v: %v", e, err)
 				}
 			})

@@ -186,7 +186,8 @@ func (s *strictRun) current() error {
 	}
 	stdout, stderr, status, err := s.command("check")
 	if err != nil || status != 1 || !strings.Contains(stdout, "\n+++ "+name+"\n") ||
-		!strings.HasSuffix(stderr, "not current: 1 file to write, 0 stale; run kubewright generate\n") {
+		!strings.HasSuffix(stderr, "not current: 1 file to write, 0 stale; run kubewright generate with the same "+
+			"arguments\n") {
 		return fmt.Errorf("kubewright check after a change in %s: exit status %d, %w\n%.2000s%s", name, status,
 			err, stdout, stderr)
 	}

@@ -34,7 +34,9 @@ type Made struct {
 	Text []byte
 	// Types are the types of its versions, sorted by version.
 	Types []*model.CRDType
-	tree  *yaml.Node
+	// Refused means that an API server wouldn't accept it. Then the fields of the Definition may be wrong.
+	Refused bool
+	tree    *yaml.Node
 }
 
 // File is the name of its file.
@@ -58,6 +60,7 @@ func (o DefinitionOptions) Make(types *model.CRDs) ([]*Made, marker.Problems) {
 		for _, def := range r.object(value{Node: m.tree, r: r}) {
 			m.Definition = def
 		}
+		m.Refused = r.Problems.Fatal()
 		b.reportServers(r.Problems)
 		if m.Definition != nil {
 			all = append(all, m)

@@ -145,7 +145,7 @@ func (s Set) Has(dir, pattern string) bool {
 func (s Set) Records(tree string) iter.Seq[*Record] {
 	return func(yield func(*Record) bool) {
 		_ = filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !d.Type().IsRegular() || !strings.HasSuffix(path, ".go") {
+			if err != nil || !d.Type().IsRegular() || !strings.HasSuffix(path, ".go") && !isYAML(path) {
 				return nil
 			}
 			if h, err := s.headOf(path); err == nil && h.header != "" && !yield(h.record) {

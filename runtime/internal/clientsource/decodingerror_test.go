@@ -286,6 +286,14 @@ func TestDecodingErrorOfClassifiedErrors(t *testing.T) {
 			t.Errorf("%s: %T %v", name, err, err)
 		}
 	}
+	// An API server has no Status for what it doesn't serve.
+	for name, source := range bothSources(configMapClient(t, http.NotFound)) {
+		_, err := each(t.Context(), source, metav1.ListOptions{}, nil)
+		if _, ok := err.(*apierrors.StatusError); !ok || !apierrors.IsNotFound(err) ||
+			err.Error() != "the server could not find the requested resource (get configmaps)" {
+			t.Errorf("%s: %T %v", name, err, err)
+		}
+	}
 	// A list function's own error stays as it is.
 	own := errors.New("my own error")
 	source := clientsource.FromListerWatcher(&cache.ListWatch{

@@ -30,7 +30,7 @@ import (
 // response: a is nil if no transport saw one. broken, if not nil, returns what our decoder can't decode in
 // it. Other errors are returned unchanged.
 func explain(a *transport.Answer, err error, broken func(*transport.Answer) error) error {
-	if !isAboutContent(err) {
+	if !isAboutContent(err) || isNotServed(a) {
 		return err
 	}
 	e := describe(a, err)
@@ -72,6 +72,16 @@ func isAboutContent(err error) bool {
 		return false
 	}
 	return !errors.As(err, &network)
+}
+
+// isNotServed reports whether a response is what API servers send, in place of a Status, for a resource that
+// they don't serve: "404 page not found". The client's error names the resource then.
+func isNotServed(a *transport.Answer) bool {
+	if a == nil || a.Status != http.StatusNotFound {
+		return false
+	}
+	mediaType, _, _ := mime.ParseMediaType(a.ContentType)
+	return mediaType == "text/plain" && a.Body().First == '4'
 }
 
 // describe returns an error that says what the response is.

@@ -40,7 +40,7 @@ func open(t *testing.T, h http.Handler) *browser {
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)),
-		chromedp.WindowSize(1280, 900))
+		chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(2*time.Minute)) // It may start slowly.
 	if os.Geteuid() == 0 { // Chromium refuses root otherwise. It loads nothing but our page.
 		options = append(options, chromedp.NoSandbox)
 	}
