@@ -125,5 +125,5 @@ func (q *queueLine) state(key string, unsynced []string) string {
 		return fmt.Sprintf("%s is not in queue %s, and these informers haven't synced: %s", key, source,
 			clean(strings.Join(unsynced, ", ")))
 	}
-	return fmt.Sprintf("%s is not in queue %s: nothing has added it, or its last run was the last it needed", key, source)
+	return fmt.Sprintf("%s is not in queue %s: nothing has added it, or not since its last run", key, source)
 }

@@ -47,7 +47,8 @@ func TestLineOfKey(t *testing.T) {
 				t.Errorf("%q isn't in %s", want, text)
 			}
 		}
-		if _, text := get(e, "key=ns/two"); !strings.HasPrefix(text, "ns/two is not in queue bakeries: nothing has added") {
+		_, text = get(e, "key=ns/two")
+		if !strings.HasPrefix(text, "ns/two is not in queue bakeries: nothing has added it") {
 			t.Errorf("a key that nobody added: %s", text)
 		}
 		_, text = get(e, "key=ns/one&format=json")
