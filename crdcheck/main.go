@@ -39,10 +39,13 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	flags := pflag.NewFlagSet("crdcheck", pflag.ContinueOnError)
 	flags.Usage = func() {
 		fmt.Fprint(out, "Check the definitions of Go types, as an API server does.\n\n",
-			"usage: crdcheck [packages] [flags]\n\n", flags.FlagUsages())
+			"usage: crdcheck [packages] [flags]\n\n",
+			"The exit status is 1 if a definition is refused, and 2 if anything else is wrong.\n\n", flags.FlagUsages())
 	}
-	flags.BoolVar(&options.AllowFloats, "crds-allow-floats", false, "that of kubewright generate")
-	flags.BoolVar(&options.EmbeddedMetadata, "crds-embedded-metadata", false, "that of kubewright generate")
+	flags.BoolVar(&options.AllowFloats, "crds-allow-floats", false,
+		"accept float32 and float64, as kubewright generate does with this flag")
+	flags.BoolVar(&options.EmbeddedMetadata, "crds-embedded-metadata", false,
+		"embedded objects have metadata, as kubewright generate writes with this flag")
 	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return accepted, nil
 	} else if err != nil {

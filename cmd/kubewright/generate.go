@@ -10,7 +10,7 @@ func generateCommand() *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
 		Use:   "generate package...",
-		Short: "Write clientset, listers and informers for API packages",
+		Short: "Write clientset, listers, informers and definitions for API packages",
 		Long: `Write clientset, listers and informers for API packages, and apply
 configurations if --with-applyconfig is given. With --crds-dir, also write
 CustomResourceDefinitions from the types and controller-gen's markers.

@@ -74,10 +74,17 @@ func printBegun(out io.Writer, begun *generators.Begun) error {
 	if !begun.HasTool {
 		fmt.Fprintln(&text, "  go get -tool github.com/kubewright/kubewright/cmd/kubewright")
 	}
-	scale := " Register it in a file beside the types:\n" +
-		"  func init() { SchemeBuilder.Register(autoscalingv1.AddToScheme) }"
-	if begun.Registers {
-		scale = " Call autoscalingv1.AddToScheme where the package\nregisters its own types."
+	scale := ""
+	if begun.CopiedFrom != "" { // perhaps with such a method
+		scale = `
+A +genclient:method with a type of another package, such as autoscaling/v1.Scale,
+needs that type in the scheme.`
+		if begun.Registers {
+			scale += " Call autoscalingv1.AddToScheme where the package\nregisters its own types.\n"
+		} else {
+			scale += " Register it in a file beside the types:\n" +
+				"  func init() { SchemeBuilder.Register(autoscalingv1.AddToScheme) }\n"
+		}
 	}
 	makes, apply := "deep copies, registration, and clients in pkg/client", ""
 	if begun.Definition != "" {
@@ -86,10 +93,7 @@ func printBegun(out io.Writer, begun *generators.Begun) error {
 	}
 	fmt.Fprintf(&text, `  %-24s # %s
   %-24s # these need apimachinery and client-go
-%s
-A +genclient:method with a type of another package, such as autoscaling/v1.Scale,
-needs that type in the scheme.%s
-`, "go generate "+begun.Generate, makes, "go mod tidy", apply, scale)
+%s%s`, "go generate "+begun.Generate, makes, "go mod tidy", apply, scale)
 	_, err := io.WriteString(out, text.String())
 	return err
 }

@@ -46,7 +46,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Long: `Clientsets, listers, informers and apply configurations from annotated
 Kubernetes API types, and deep copies, registration and defaults: drop-in for
 client-gen, lister-gen, informer-gen, applyconfiguration-gen, deepcopy-gen,
-register-gen and defaulter-gen of k8s.io/code-generator, in one command.
+register-gen and defaulter-gen of k8s.io/code-generator, in one command. Also
+CustomResourceDefinitions.
 
 A type with // +genclient above it gets a client, a lister and an informer.`,
 		Example: `  kubewright generate ./apis/...   # write the code
