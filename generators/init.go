@@ -155,8 +155,8 @@ func (i *Init) setDefaults(module string, begun *Begun) error {
 	}
 	domain, names := elements[0], elements[1:]
 	if i.kind == "" && len(output.Folders(i.apis)) > 0 {
-		return fmt.Errorf("--kind is missing, and %s has APIs, of which the module's path may name one; give it, such"+
-			" as --kind Bakery", i.apis)
+		return fmt.Errorf("--kind is missing, and %s has APIs, of which the module's path may name one; give it, "+
+			"such as --kind Bakery", i.apis)
 	}
 	if i.kind == "" && len(names) > 0 {
 		i.kind = kindOf(names[len(names)-1])
