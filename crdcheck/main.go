@@ -40,7 +40,8 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	flags.Usage = func() {
 		fmt.Fprint(out, "Check the definitions of Go types, as an API server does.\n\n",
 			"usage: crdcheck [packages] [flags]\n\n",
-			"The exit status is 1 if a definition is refused, and 2 if anything else is wrong.\n\n", flags.FlagUsages())
+			"The exit status is 1 if a definition is refused, and 2 if anything else is wrong.\n\n",
+			flags.FlagUsages())
 	}
 	flags.BoolVar(&options.AllowFloats, "crds-allow-floats", false,
 		"accept float32 and float64, as kubewright generate does with this flag")
