@@ -40,7 +40,7 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	flags.Usage = func() {
 		fmt.Fprint(out, "Check the definitions of Go types, as an API server does.\n\n",
 			"usage: crdcheck [packages] [flags]\n\n",
-			"The exit status is 1 if a definition is refused, and 2 if anything else is wrong.\n\n",
+			"The exit status is 1 if a definition is refused or a package can't be read, 2 if there are none.\n\n",
 			flags.FlagUsages())
 	}
 	flags.BoolVar(&options.AllowFloats, "crds-allow-floats", false,

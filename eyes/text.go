@@ -103,14 +103,13 @@ func (i *Informer) resource() string {
 // folders are those of import paths in the name of a handler.
 var folders = regexp.MustCompile(`[\w.~-]+/`)
 
-// shown returns the name without the folders of packages, with the place where the handler was added if that
-// is known.
+// shown returns the name. If the handler was added without one, it is that of a type or function: then it is
+// shown without the folders of packages, and with the place where the handler was added.
 func (h *Handler) shown() string {
-	name := folders.ReplaceAllString(h.Name, "")
 	if h.At == "" {
-		return name
+		return h.Name
 	}
-	return name + " (" + h.At + ")"
+	return folders.ReplaceAllString(h.Name, "") + " (" + h.At + ")"
 }
 
 // row writes the cells of a line.

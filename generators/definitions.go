@@ -242,3 +242,39 @@ func (c *Config) lostVersions(
 	}
 	return problems.Sort()
 }
+
+// forgottenDefinitions warns if a run without --crds-dir names all packages of the definitions in one of the
+// folders where they usually are: nobody would notice that they get out of date. If packages of theirs aren't
+// named, another run writes them.
+func (c *Config) forgottenDefinitions(ctx context.Context, set output.Set, api *model.API) Problems {
+	if !c.Strict || c.Definitions != nil || len(api.Packages) == 0 {
+		return nil
+	}
+	here, err := model.FindModule(ctx, "")
+	of, ofErr := model.FindModule(ctx, api.Packages[0].Dir)
+	if err != nil || ofErr != nil || here.Dir != of.Dir {
+		return nil // The module of the packages has its own runs.
+	}
+	set.Headers = []string{definitionLine}
+	for _, name := range []string{"config/crd/bases", "config/crd", "crds"} {
+		dir := shorten(filepath.Join(here.Dir, filepath.FromSlash(name)))
+		n, others := 0, 0
+		for record := range set.Records(dir) {
+			n++
+			if record == nil || !madeFrom(record, api) {
+				others++
+				continue
+			}
+			for _, p := range record.Packages {
+				if !madeFrom(&output.Record{Packages: []string{p}}, api) {
+					others++
+				}
+			}
+		}
+		if n > 0 && others == 0 {
+			return Problems{{Warning: true, Pos: token.Position{Filename: dir}, Message: "definitions that this run " +
+				"doesn't update; give --crds-dir " + dir}}
+		}
+	}
+	return nil
+}

@@ -29,7 +29,8 @@ type Init struct {
 // AddFlags adds the flags of kubewright init.
 func (i *Init) AddFlags(fs *pflag.FlagSet) {
 	i.flags = fs
-	fs.StringVar(&i.kind, "kind", "", "the kind (default: the end of the module's path, as a Go name)")
+	fs.StringVar(&i.kind, "kind", "",
+		"the kind (default of the first API: the end of the module's path, as a Go name)")
 	fs.StringVar(&i.group, "group", "",
 		"the API group (default: that of the APIs that exist, if it is one or one has the kind; else the module's"+
 			" path from its end to its domain, such as shop.example.com)")
@@ -47,8 +48,10 @@ type Begun struct {
 	// Kind is the kind, Types the file with its types. Definition is the file to which go generate writes the
 	// CustomResourceDefinition, "" if it writes none.
 	Kind, Types, Definition string
-	// CopiedFrom is the version that the kind's types were copied from, "" for types of a new kind.
+	// CopiedFrom is the version that the kind's types were copied from, "" for types of a new kind. HasMethods
+	// is true if what was copied has a +genclient:method.
 	CopiedFrom string
+	HasMethods bool
 	// Advice is what to do by hand, a line each. Registers is true if the package registers its types itself.
 	Advice    []string
 	Registers bool
@@ -154,9 +157,15 @@ func (i *Init) setDefaults(module string, begun *Begun) error {
 		elements = elements[:n]
 	}
 	domain, names := elements[0], elements[1:]
-	if i.kind == "" && len(output.Folders(i.apis)) > 0 {
-		return fmt.Errorf("--kind is missing, and %s has APIs, of which the module's path may name one; give it, "+
-			"such as --kind Bakery", i.apis)
+	if i.kind == "" {
+		for _, name := range output.Folders(i.apis) {
+			if group, err := groupOf(filepath.Join(i.apis, name)); err != nil {
+				return err
+			} else if group != "" {
+				return errors.New("--kind is missing; its default, from the module's path, is for the first API " +
+					"only; give it, such as --kind Bakery")
+			}
+		}
 	}
 	if i.kind == "" && len(names) > 0 {
 		i.kind = kindOf(names[len(names)-1])

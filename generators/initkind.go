@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -81,6 +82,7 @@ func (i *Init) goFiles(begun *Begun, folders *groupFolders, defs []*crd.Definiti
 	}
 	if source != nil {
 		contents[begun.Types], err = source.copied(i.version, declared)
+		begun.HasMethods = bytes.Contains(contents[begun.Types], []byte("+genclient:method"))
 	}
 	return contents, err
 }

@@ -114,7 +114,7 @@ func (l Layout) Resolve(ctx context.Context, patterns []string) (Config, error) 
 	if err := cfg.validateFolders(); err != nil {
 		return Config{}, err
 	}
-	cfg.orphans = append(l.orphans(at), l.definitionOrphans(ctx)...)
+	cfg.orphans = l.orphans(at)
 	cfg.goGenerate = os.Getenv("GOFILE") != ""
 	return cfg, nil
 }
@@ -388,19 +388,6 @@ func (l *Layout) applyOrphans(configs outputFolder) []orphan {
 		remedy += " (without it the clientset has no Apply methods, and its fake no NewClientset)"
 	}
 	return []orphan{{configs.dir, "utils.go", "apply configurations", remedy}}
-}
-
-// definitionOrphans are the folders where definitions usually are, unless this run writes definitions.
-func (l *Layout) definitionOrphans(ctx context.Context) (orphans []orphan) {
-	module, err := model.FindModule(ctx, "")
-	if l.crds.Dir != "" || err != nil {
-		return nil
-	}
-	for _, dir := range []string{"crds", "config/crd", "config/crd/bases"} {
-		dir = shorten(filepath.Join(module.Dir, filepath.FromSlash(dir)))
-		orphans = append(orphans, orphan{dir, "*.yaml", "definitions", "give --crds-dir " + dir})
-	}
-	return orphans
 }
 
 // moved returns the default of a folder that a flag has put elsewhere, ok false if none has.

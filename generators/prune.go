@@ -153,7 +153,8 @@ func (c *Config) generateLine(ctx context.Context, api *model.API, dirs []string
 		" in one Go file in %s)", folder)
 }
 
-// commonFolder says where files are: "pkg/client/..." for several folders.
+// commonFolder says where files are: "pkg/client/..." for several folders, and one of the files if these
+// folders are in no common one but the module's root, or one above it.
 func commonFolder(files []string) string {
 	var dirs []string
 	for _, file := range files {
@@ -163,15 +164,10 @@ func commonFolder(files []string) string {
 	switch {
 	case !slices.ContainsFunc(dirs, func(dir string) bool { return dir != common }):
 		return common
-	case common != ".":
-		return filepath.Join(common, "...")
+	case strings.Trim(common, string(filepath.Separator)+".") == "": // It says nothing.
+		return slices.Min(files)
 	}
-	for n, dir := range dirs {
-		first, _, _ := strings.Cut(dir, string(filepath.Separator))
-		dirs[n] = first + "/..."
-	}
-	slices.Sort(dirs)
-	return strings.Join(slices.Compact(dirs), ", ")
+	return filepath.Join(common, "...")
 }
 
 // commonDir returns the innermost folder that has all of dirs in it.

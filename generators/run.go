@@ -96,6 +96,7 @@ func Plan(ctx context.Context, cfg Config) (*Changes, Problems, error) {
 	changes, err := set.Compare()
 	if changes != nil {
 		problems = append(problems, cfg.orphanWarnings(set, changes.Stale, api)...)
+		problems = append(problems, cfg.forgottenDefinitions(ctx, set, api)...)
 	}
 	if err != nil || !cfg.Strict { // the compatible binaries remove nothing
 		return changes, problems, err
@@ -282,7 +283,6 @@ func renderFiles(files []render.File) (map[string][]byte, error) {
 // one day it won't compile. What the run removes isn't worth a warning.
 func (c *Config) orphanWarnings(set output.Set, stale []string, api *model.API) Problems {
 	var problems Problems
-	set.Headers = append(slices.Clip(set.Headers), definitionLine)
 	for _, o := range c.orphans {
 		removed := slices.ContainsFunc(stale, func(file string) bool {
 			return strings.HasPrefix(file, filepath.Clean(o.dir)+string(filepath.Separator))

@@ -75,7 +75,7 @@ func printBegun(out io.Writer, begun *generators.Begun) error {
 		fmt.Fprintln(&text, "  go get -tool github.com/kubewright/kubewright/cmd/kubewright")
 	}
 	scale := ""
-	if begun.CopiedFrom != "" { // perhaps with such a method
+	if begun.HasMethods {
 		scale = `
 A +genclient:method with a type of another package, such as autoscaling/v1.Scale,
 needs that type in the scheme.`

@@ -189,8 +189,8 @@ func (e *SyncError) Error() string {
 	if e.State == Stopped {
 		stopped = ", has stopped"
 	}
-	if apierrors.IsNotFound(e.Err) {
-		advice = "; is its CustomResourceDefinition installed, and has it this version?"
+	if _, ok := errors.AsType[*listwatch.DecodingError](e.Err); !ok && apierrors.IsNotFound(e.Err) {
+		advice = " (a custom resource needs its CustomResourceDefinition, with this version)"
 	}
 	return fmt.Sprintf("%s: %s since %s (attempt %d%s): %v%s", e.Informer, e.Reason,
 		e.Since.Format(time.RFC3339), e.Attempts, stopped, e.Err, advice)

@@ -139,7 +139,7 @@ func TestWhyNotSynced(t *testing.T) {
 	}{
 		{apierrors.NewForbidden(configMaps, "", errors.New("no")), "forbidden", true, "forbidden since"},
 		{apierrors.NewUnauthorized("who?"), "unauthorized", true, "who?"},
-		{apierrors.NewNotFound(configMaps, ""), "not served", true, "is its CustomResourceDefinition installed"},
+		{apierrors.NewNotFound(configMaps, ""), "not served", true, "its CustomResourceDefinition"},
 		{apierrors.NewTooManyRequests("later", 1), "throttled", false, "later"},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, "unreachable", false, "refused"},
 		{&listwatch.DecodingError{Field: "spec"}, "undecodable", false, "field spec"},
@@ -164,7 +164,8 @@ func TestWhyNotSynced(t *testing.T) {
 				e := all.Informers[0]
 				if e.Reason != test.reason || e.Permanent() != test.permanent ||
 					e.State != informer.BackingOff || !e.Since.Equal(start) || e.Attempts < 3 ||
-					!strings.Contains(err.Error(), test.reason) || !strings.Contains(err.Error(), test.text) {
+					!strings.Contains(err.Error(), test.reason) || !strings.Contains(err.Error(), test.text) ||
+					strings.Contains(err.Error(), "CustomResource") != (test.reason == "not served") {
 					t.Errorf("error %#v: %v", e, err)
 				}
 			})

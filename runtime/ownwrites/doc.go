@@ -71,7 +71,7 @@
 //   - A deletion by name of an object that the cache has never shown, because another client created it
 //     just before, may be forgotten before the cache shows the object.
 //   - If others take an object out of the informer's label selection and bring it back just before the key
-//     deletes it, the key may begin between those two events and the deletion's. Servers from v1.38 on tell
-//     the version of a deletion, which closes that gap.
+//     deletes it, the key may begin when the cache shows the object again, and not yet its deletion. Servers
+//     from v1.38 on tell the version of a deletion, which closes that gap.
 //   - The informers of package namespaces, whose set of namespaces changes, can't be added.
 package ownwrites

@@ -218,6 +218,8 @@ func TestDecodingErrorOfResponses(t *testing.T) {
 		{reply: reply{name: "page with 502", status: 502, headers: html, body: page},
 			found: "a text that begins with '<'",
 			texts: []string{"status 502", "text/html", "107 bytes", "an error on the server"}},
+		{reply: reply{name: "text with 404", status: 404, headers: map[string]string{"Content-Type": "text/plain"},
+			body: "404: no backend"}, found: "a text that begins with '4'", texts: []string{"status 404"}},
 		{reply: reply{name: "page with 401", status: 401, headers: html, body: page},
 			found: "a text that begins with '<'", texts: []string{"status 401"}},
 		{reply: reply{name: "JSON of a proxy", status: 503, body: `{"error":"no upstream"}`},

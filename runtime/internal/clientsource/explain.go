@@ -66,7 +66,7 @@ func isAboutContent(err error) bool {
 	var network net.Error
 	switch {
 	case errors.As(err, &status):
-		// client-go adds this cause if an error isn't a Status: a proxy sent it.
+		// client-go adds this cause if an error isn't a Status: most are sent by a proxy.
 		return apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, errNoReturn):
 		return false
@@ -75,13 +75,14 @@ func isAboutContent(err error) bool {
 }
 
 // isNotServed reports whether a response is what API servers send, in place of a Status, for a resource that
-// they don't serve: "404 page not found". The client's error names the resource then.
+// they don't serve: the text of [http.NotFound]. The client's error names the resource then.
 func isNotServed(a *transport.Answer) bool {
 	if a == nil || a.Status != http.StatusNotFound {
 		return false
 	}
 	mediaType, _, _ := mime.ParseMediaType(a.ContentType)
-	return mediaType == "text/plain" && a.Body().First == '4'
+	body := a.Body()
+	return mediaType == "text/plain" && body.First == '4' && body.Length == int64(len("404 page not found\n"))
 }
 
 // describe returns an error that says what the response is.

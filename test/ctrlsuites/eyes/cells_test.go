@@ -61,8 +61,8 @@ func newShop(t *testing.T, gvr schema.GroupVersionResource, handler string) *sho
 		defer s.pause.Unlock()
 	}
 	var err error
-	s.registration, err = informer.AddEventHandler(s.informer, cache.ResourceEventHandlerFuncs{AddFunc: handle},
-		informer.HandlerOptions{Name: "example.com/town/" + handler})
+	s.registration, err = informer.AddEventHandler(s.informer,
+		cache.ResourceEventHandlerFuncs{AddFunc: handle}, informer.HandlerOptions{Name: handler})
 	if err != nil {
 		t.Fatal(err)
 	}
