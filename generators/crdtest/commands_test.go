@@ -19,6 +19,9 @@ var elsewhere = map[command]struct{ folder, test string }{
 	{"docs/migration.md", "kubewright move"}:           {"internal/move", "TestMove"},
 	{"docs/migration.md", "kubewright move -w"}:        {"internal/move", "TestMove"},
 	{"docs/migration.md", "kubewright move --back -w"}: {"internal/move", "TestMove"},
+	// docs/testing.md has the same command in a section that is followed.
+	{"README.md", "go mod edit -replace github.com/kubewright/kubewright=../kubewright " +
+		"-require github.com/kubewright/kubewright@v0.0.0"}: {"generators/crdtest", "TestWalks"},
 	// The last of the section "All of Kubernetes", two minutes of compiling.
 	{firstAPI, "go vet ./..."}: {"test/e2e/kube", "TestKubernetesAPI"},
 	{"docs/sharding.md", `python3 -c 'from functools import reduce; print("%016x" % ` +

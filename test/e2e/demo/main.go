@@ -43,7 +43,7 @@ func run(ctx context.Context) error {
 	fmt.Println()
 	fmt.Println("Summary")
 	shop.summary(os.Stdout)
-	fmt.Printf("  %-28s %.1f s\n", "the demo took", time.Since(begin).Seconds())
+	fmt.Printf("  %-28s %.1f\n", "seconds, without building", time.Since(begin).Seconds())
 	if err := errors.Join(told, closed, shop.verdict()); err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (s *shop) summary(w io.Writer) {
 	fmt.Fprintf(w, "  %-28s %d of %d\n", "seen by the controller", s.events, expectedEvents())
 	fmt.Fprintf(w, "  %-28s %d of %d\n", "statuses on the server", s.statuses, expectedStatuses())
 	fmt.Fprintf(w, "  %-28s %d\n", "seen, but not expected", len(s.narrator.unexpected()))
-	fmt.Fprintf(w, "  %-28s %d\n", "connections made", s.proxy.Connections())
+	fmt.Fprintf(w, "  %-28s %d\n", "connections, after outages", s.proxy.Connections())
 }
 
 // verdict returns an error unless exactly the expected lines came.
