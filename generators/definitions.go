@@ -255,23 +255,16 @@ func (c *Config) forgottenDefinitions(ctx context.Context, set output.Set, api *
 	if err != nil || ofErr != nil || here.Dir != of.Dir {
 		return nil // The module of the packages has its own runs.
 	}
+	isOthers := func(r *output.Record) bool {
+		return r == nil || slices.ContainsFunc(r.Packages, func(p string) bool {
+			return !madeFrom(&output.Record{Packages: []string{p}}, api)
+		})
+	}
 	set.Headers = []string{definitionLine}
 	for _, name := range []string{"config/crd/bases", "config/crd", "crds"} {
 		dir := shorten(filepath.Join(here.Dir, filepath.FromSlash(name)))
-		n, others := 0, 0
-		for record := range set.Records(dir) {
-			n++
-			if record == nil || !madeFrom(record, api) {
-				others++
-				continue
-			}
-			for _, p := range record.Packages {
-				if !madeFrom(&output.Record{Packages: []string{p}}, api) {
-					others++
-				}
-			}
-		}
-		if n > 0 && others == 0 {
+		records := slices.Collect(set.Records(dir))
+		if len(records) > 0 && !slices.ContainsFunc(records, isOthers) {
 			return Problems{{Warning: true, Pos: token.Position{Filename: dir}, Message: "definitions that this run " +
 				"doesn't update; give --crds-dir " + dir}}
 		}
