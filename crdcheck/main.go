@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, out io.Writer) (int, error) {
 	flags.BoolVar(&options.AllowFloats, "crds-allow-floats", false,
 		"accept float32 and float64, as kubewright generate does with this flag")
 	flags.BoolVar(&options.EmbeddedMetadata, "crds-embedded-metadata", false,
-		"embedded objects have metadata, as kubewright generate writes with this flag")
+		"give the metadata of embedded objects a schema, as kubewright generate does with this flag")
 	if err := flags.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		return accepted, nil
 	} else if err != nil {

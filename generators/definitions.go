@@ -265,8 +265,8 @@ func (c *Config) forgottenDefinitions(ctx context.Context, set output.Set, api *
 		dir := shorten(filepath.Join(here.Dir, filepath.FromSlash(name)))
 		records := slices.Collect(set.Records(dir))
 		if len(records) > 0 && !slices.ContainsFunc(records, isOthers) {
-			return Problems{{Warning: true, Pos: token.Position{Filename: dir}, Message: "definitions that this run " +
-				"doesn't update; give --crds-dir " + dir}}
+			return Problems{{Warning: true, Pos: token.Position{Filename: dir}, Message: "this run doesn't update " +
+				"the definitions here; give --crds-dir " + dir}}
 		}
 	}
 	return nil

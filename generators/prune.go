@@ -153,8 +153,8 @@ func (c *Config) generateLine(ctx context.Context, api *model.API, dirs []string
 		" in one Go file in %s)", folder)
 }
 
-// commonFolder says where files are: "pkg/client/..." for several folders, and one of the files if these
-// folders are in no common one but the module's root, or one above it.
+// commonFolder says where files are: "pkg/client/..." for several folders, and one of the files if the
+// only folder that has all of these is the working directory, or one above it.
 func commonFolder(files []string) string {
 	var dirs []string
 	for _, file := range files {

@@ -30,7 +30,7 @@ import (
 // response: a is nil if no transport saw one. broken, if not nil, returns what our decoder can't decode in
 // it. Other errors are returned unchanged.
 func explain(a *transport.Answer, err error, broken func(*transport.Answer) error) error {
-	if !isAboutContent(err) || isNotServed(a) {
+	if !isAboutContent(err) || isPlainNotFound(a) {
 		return err
 	}
 	e := describe(a, err)
@@ -74,9 +74,9 @@ func isAboutContent(err error) bool {
 	return !errors.As(err, &network)
 }
 
-// isNotServed reports whether a response is what API servers send, in place of a Status, for a resource that
-// they don't serve: the text of [http.NotFound]. The client's error names the resource then.
-func isNotServed(a *transport.Answer) bool {
+// isPlainNotFound reports whether a response is what API servers send, in place of a Status, for a resource
+// that they don't serve: the text of [http.NotFound]. The client's error names the resource then.
+func isPlainNotFound(a *transport.Answer) bool {
 	if a == nil || a.Status != http.StatusNotFound {
 		return false
 	}
