@@ -31,9 +31,9 @@ type batch struct {
 	accepted map[uint64]api
 }
 
-// newBatch makes a module without APIs. Its path lets it import package apilaws.
-func newBatch(r *results) *batch {
-	m, err := scratch.New(r.TempDir(), checkedModule, "..")
+// newBatch makes a module without APIs in the folder dir. Its path lets it import package apilaws.
+func newBatch(r *results, dir string) *batch {
+	m, err := scratch.New(dir, checkedModule, "..")
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -21,7 +21,7 @@ var copies = flag.Int("copies", 60, "how many random types TestCopies makes deep
 //	go test ./generators -run TestCopies -copies 2000
 func TestCopies(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
+	dir := scratch.FixedForTest(t)
 	program, err := os.ReadFile("testdata/copies/main.go.txt")
 	if err != nil {
 		t.Fatal(err)

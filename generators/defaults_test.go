@@ -5,12 +5,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 // TestDefaults generates functions that set the defaults of a type with fields of other packages' types, and
 // runs a program that calls them.
 func TestDefaults(t *testing.T) {
-	dir := t.TempDir()
+	dir := scratch.FixedForTest(t)
 	for name, from := range map[string]string{
 		"apis/batch/v1/doc.go": "types.go.txt",
 		"main.go":              "main.go.txt",

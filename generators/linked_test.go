@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 // TestLinkedPackages checks what programs with generated code link: no fakes, no testing packages and nothing
@@ -25,7 +27,7 @@ func TestLinkedPackages(t *testing.T) {
 		"lean":       {[]string{"--lean"}, []*regexp.Regexp{forTests, unused, fat}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := scratch.FixedForTest(t)
 			a := api{flags: c.flags,
 				packages: []apiPackage{{folder: "shop", version: "v1", group: "shop.example.com",
 					hasGroup: true, kinds: []apiKind{{name: "Bakery"}}}}}

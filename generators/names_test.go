@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 var (
@@ -29,9 +31,9 @@ func TestNames(t *testing.T) {
 		first = rand.Uint64N(1 << 40)
 	}
 	t.Logf("-names-seed %d", first)
-	results := &results{T: t, refusals: map[string]int{}}
+	results, dir := &results{T: t, refusals: map[string]int{}}, scratch.FixedForTest(t)
 	for from := 0; from < *names; from += inBatch {
-		b := newBatch(results)
+		b := newBatch(results, dir)
 		b.generate(first+uint64(from), min(inBatch, *names-from))
 		b.run()
 	}

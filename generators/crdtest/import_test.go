@@ -32,10 +32,7 @@ const objects = 50
 func TestImport(t *testing.T) {
 	all := manifests(t, *modules, math.MaxInt)
 	checkSources(t, all)
-	s, err := scratch.New(t.TempDir(), module, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := scratch.ForTest(t, module, ".")
 	run := func(name string, args ...string) {
 		t.Helper()
 		if _, err := s.Run(name, args...); err != nil {

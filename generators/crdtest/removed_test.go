@@ -15,12 +15,13 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubewright/kubewright/envtest/apiserver"
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 // TestRemoved begins an API with two kinds and two versions, and runs the commands for generation of
 // docs/first-api.md after a type, a kind and a version were removed.
 func TestRemoved(t *testing.T) {
-	v := newVisitor(t, filepath.Join(t.TempDir(), "a"), firstAPI, proxy(t))
+	v := newVisitor(t, filepath.Join(scratch.FixedForTest(t), "a"), firstAPI, proxy(t))
 	v.module("shop")
 	v.do("go tool kubewright init --kind Bakery", "go tool kubewright init --kind Oven")
 	v.do("echo 'type Crumb struct{ Parent *Crumb }' >> apis/shop/v1/oven_types.go",

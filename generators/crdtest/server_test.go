@@ -40,10 +40,7 @@ func TestServer(t *testing.T) {
 		t.Fatalf("only %d definitions", len(all))
 	}
 	all = all[:onServer]
-	s, err := scratch.New(t.TempDir(), module, ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := scratch.ForTest(t, module, ".")
 	writeManifests(t, s, all)
 	client := buildClient(t, s, all)
 

@@ -23,6 +23,7 @@ import (
 
 	"github.com/kubewright/kubewright/envtest/apiserver"
 	"github.com/kubewright/kubewright/internal/pages"
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 // walk is a section of a page that TestWalks follows, from an empty folder, or from what prepare has made
@@ -71,7 +72,7 @@ var walks = []walk{
 // TestWalks runs the commands of pages, and writes their files. All walks begin in the same folder, which has
 // the clone of kubewright.
 func TestWalks(t *testing.T) {
-	shared, goproxy := t.TempDir(), proxy(t)
+	shared, goproxy := scratch.FixedForTest(t), proxy(t)
 	for i, w := range walks {
 		t.Run(w.page+"/"+w.section, func(t *testing.T) {
 			v := newVisitor(t, filepath.Join(shared, string(rune('a'+i))), w.page, goproxy)

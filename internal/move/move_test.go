@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/kubewright/kubewright/internal/scratch"
 )
 
 var update = flag.Bool("update", false, "write the expected reports and files into testdata")
@@ -23,7 +25,7 @@ type repo struct {
 // newRepo makes a module with some files. Its k8s.io modules get the version k8s, if that isn't "".
 func newRepo(t *testing.T, like, k8s string, files []txtar.File) *repo {
 	t.Helper()
-	r := &repo{t, filepath.Join(t.TempDir(), "example")}
+	r := &repo{t, filepath.Join(scratch.FixedForTest(t), "example")}
 	mod := r.readFile(filepath.Join(like, "go.mod"))
 	for line := range strings.Lines(mod) {
 		if ours := strings.Contains(line, own) && !strings.HasPrefix(line, "module"); ours {

@@ -2,10 +2,25 @@ package scratch
 
 import "testing"
 
-// ForTest is New in a folder that the test removes. An error ends the test.
+// FixedForTest is Fixed for a test, which releases the folder when it ends. An error ends the test.
+func FixedForTest(t testing.TB) (dir string) {
+	t.Helper()
+	dir, release, err := Fixed(t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := release(); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// ForTest is New in a folder of FixedForTest. An error ends the test.
 func ForTest(t testing.TB, path, like string) *Module {
 	t.Helper()
-	m, err := New(t.TempDir(), path, like)
+	m, err := New(FixedForTest(t), path, like)
 	if err != nil {
 		t.Fatal(err)
 	}

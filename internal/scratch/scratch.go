@@ -77,11 +77,11 @@ func (m *Module) Write(name, text string) error {
 }
 
 // Command returns a command that runs in the module. A go command, started directly or indirectly, may
-// complete go.mod and go.sum, and uses no workspace.
+// complete go.mod and go.sum, uses no workspace, and links without symbols, which takes less time.
 func (m *Module) Command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = m.Dir
-	cmd.Env = append(cmd.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	cmd.Env = append(cmd.Environ(), "GOFLAGS=-mod=mod -ldflags=-s", "GOWORK=off")
 	return cmd
 }
 

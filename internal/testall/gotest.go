@@ -5,12 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"time"
 )
 
-// counts of tests, subtests included.
-type counts struct{ passed, failed, skipped int }
+// counts of tests, subtests included, and what their programs took.
+type counts struct {
+	passed, failed, skipped int
+	cpu                     time.Duration
+}
 
 func (c *counts) add(d counts) {
 	c.passed += d.passed
@@ -18,12 +24,19 @@ func (c *counts) add(d counts) {
 	c.skipped += d.skipped
 }
 
+// none reports whether there were no tests.
+func (c counts) none() bool { return c.passed+c.failed+c.skipped == 0 }
+
 // String returns "" for a step without tests.
 func (c counts) String() string {
-	if c == (counts{}) {
+	if c.none() {
 		return ""
 	}
-	return fmt.Sprintf(", %d passed, %d failed, %d skipped", c.passed, c.failed, c.skipped)
+	text := fmt.Sprintf(", %d passed, %d failed, %d skipped", c.passed, c.failed, c.skipped)
+	if c.cpu > 0 {
+		text += fmt.Sprintf(", %.0f s of CPU", c.cpu.Seconds())
+	}
+	return text
 }
 
 // event is one line of go test -json.
@@ -32,12 +45,14 @@ type event struct {
 	Elapsed                       float64
 }
 
-// goTest runs the tests of the module in dir, counts them, and shows the output of failing tests and the
-// reasons of skipped ones.
-func goTest(dir string, args []string) func(io.Writer) (counts, error) {
+// goTest runs the tests of packages of the module in dir, counts them, and shows the output of failing tests
+// and the reasons of skipped ones.
+func goTest(dir string, args []string, packages ...string) func(io.Writer) (counts, error) {
 	return func(w io.Writer) (counts, error) {
-		cmd := exec.Command("go", append(append([]string{"test", "-json"}, args...), "./...")...)
+		cmd := exec.Command("go", slices.Concat([]string{"test", "-json"}, args, packages)...)
 		cmd.Dir = dir
+		// At its end each program with the race detector waits a second for late reports.
+		cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=100 "+os.Getenv("GORACE"))
 		cmd.Stderr = w
 		out, err := cmd.StdoutPipe()
 		if err != nil {
@@ -47,7 +62,9 @@ func goTest(dir string, args []string) func(io.Writer) (counts, error) {
 			return counts{}, err
 		}
 		c, err := count(out, w)
-		return c, errors.Join(err, cmd.Wait())
+		err = errors.Join(err, cmd.Wait())
+		c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		return c, err
 	}
 }
 

@@ -76,8 +76,10 @@ func plan(long bool) ([]step, error) {
 		step{name: "licences", run: licences(modules)},
 		step{name: "generated code is current", run: command(".", "make", "--no-print-directory", "check")},
 	)
+	var last []step
 	for _, m := range compiled {
-		args := []string{"-timeout", "40m", "-vet=off"} // an earlier step has vetted the tests
+		// An earlier step has vetted the tests. Linking without symbols takes less time.
+		args := []string{"-timeout", "40m", "-vet=off", "-ldflags=-s"}
 		if !long {
 			args = append(args, "-short")
 		}
@@ -88,20 +90,55 @@ func plan(long bool) ([]step, error) {
 		case apart:
 			// These tests build and run programs of the main module. go test doesn't know that, so its cache
 			// would return outdated results. They run without the race detector: with it, building API
-			// servers would take longer than testing them.
+			// servers would take longer than testing them. They mostly wait for one program after another.
 			args = append(args, "-count=1")
-		case race:
-			args = append(args, "-race")
+			last = append(last, step{name: "test " + m, run: goTest(m, args, "./..."), overlaps: true})
+		case m == "." && race && !long:
+			linked, others, err := partsOfMain(m)
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps,
+				step{name: "test what programs link", run: goTest(m, append(slices.Clone(args), "-race"), linked...)},
+				step{name: "test commands and tools", run: goTest(m, args, others...)})
+		default:
+			if race {
+				args = append(args, "-race")
+			}
+			steps = append(steps, step{name: "test " + m, run: goTest(m, args, "./...")})
 		}
-		// These tests mostly wait for one program after another.
-		steps = append(steps, step{name: "test " + m, run: goTest(m, args), overlaps: apart})
 		// Without the race detector: what a newer dependency does differently shows anyway.
 		if _, err := os.Stat(filepath.Join(m, newestMod)); err == nil {
 			steps = append(steps, step{name: "test " + m + " with " + newestMod,
-				run: goTest(m, []string{"-modfile=" + newestMod, "-short"})})
+				run: goTest(m, []string{"-modfile=" + newestMod, "-short", "-ldflags=-s"}, "./...")})
 		}
 	}
-	return steps, nil
+	return append(steps, last...), nil
+}
+
+// partsOfMain returns the packages of the main module, in two parts. What runs inside of users' programs is
+// tested with the race detector. Of the others, most are for commands and tools, whose tests wait for the go
+// command. The decoder's tests take four times as long with the race detector, and decode on one goroutine;
+// those of its users decode on several. make nightly tests all packages with the race detector.
+func partsOfMain(dir string) (linked, others []string, err error) {
+	cmd := exec.Command("go", "list", "-f", "{{.ImportPath}} {{.Module.Path}}", "./...")
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, nil, fmt.Errorf("go list: %w", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		path, module, _ := strings.Cut(strings.TrimSpace(line), " ")
+		folder := strings.TrimPrefix(path, module+"/")
+		top, _, _ := strings.Cut(folder, "/")
+		if slices.Contains([]string{"cmd", "generators", "internal", "templates"}, top) ||
+			folder == "runtime/internal/decode" {
+			others = append(others, path)
+		} else {
+			linked = append(linked, path)
+		}
+	}
+	return linked, others, nil
 }
 
 // newestMod is a go.mod with the newest versions that a module works with, where go.mod has the oldest ones.

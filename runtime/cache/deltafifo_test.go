@@ -236,7 +236,11 @@ func TestPopWaits(t *testing.T) {
 // TestDeltaFIFOOrder checks that keys come in client-go's order, through bursts and in long queues that never
 // become empty.
 func TestDeltaFIFOOrder(t *testing.T) {
-	for seed := range uint64(5) {
+	seeds := uint64(5)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 7))
 		ours := cache.NewDeltaFIFOWithOptions(cache.DeltaFIFOOptions{KeyFunction: cache.MetaNamespaceKeyFunc})
 		theirs := clientgo.NewDeltaFIFOWithOptions(

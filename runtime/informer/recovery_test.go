@@ -151,9 +151,13 @@ func (e endless) Read([]byte) (int, error) {
 // TestRecovery checks that only whole objects arrive from lists and watches that are cut or corrupted at any
 // place, and that all of them arrive in the end.
 func TestRecovery(t *testing.T) {
+	seeds := int64(10)
+	if testing.Short() {
+		seeds = 4
+	}
 	for _, contentType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf} {
 		for _, lister := range []any{nil, listsOnly{}} {
-			for seed := range int64(10) {
+			for seed := range seeds {
 				t.Run(fmt.Sprintf("%s/lists only %v/%d", contentType, lister != nil, seed),
 					func(t *testing.T) {
 						synctest.Test(t, func(t *testing.T) { recovery(t, contentType, lister, seed) })

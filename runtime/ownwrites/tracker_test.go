@@ -182,7 +182,7 @@ func TestComesBackBehindSelector(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	keys := 100_000
 	if testing.Short() {
-		keys /= 10
+		keys /= 50
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()

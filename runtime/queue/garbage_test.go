@@ -107,7 +107,11 @@ func TestAnIdleQueueIsSmall(t *testing.T) {
 // TestBurstsAreGivenBack puts many items through queues of all kinds, and then a few: the memory of the
 // burst is freed.
 func TestBurstsAreGivenBack(t *testing.T) {
-	const many, few, most = 200_000, 10, 64 << 10
+	const few, most = 10, 64 << 10
+	many := 200_000
+	if testing.Short() {
+		many /= 5
+	}
 	flow := func(item int) string { return strconv.Itoa(item % 20_000) }
 	held := func() int64 {
 		runtime.GC()

@@ -57,9 +57,10 @@ func readHelp(tool string) flagSet {
 	return flags
 }
 
-// flags checks that our tools accept each flag of upstream's, with the same short form, type and default, and
-// that each flag has the effect that its cases describe. Flags of the logging library need only be accepted.
-func (r *run) flags() error {
+// flags checks that some of our tools accept each flag of upstream's, with the same short form, type and
+// default, and that each flag has the effect that its cases describe. Flags of the logging library need only
+// be accepted.
+func (r *run) flags(tools []string) error {
 	dir := filepath.Join(r.work, "flags")
 	archive, err := txtar.ParseFile(filepath.Join(r.here, "testdata", "flags.txtar"))
 	if err != nil {

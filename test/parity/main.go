@@ -92,7 +92,7 @@ func parity(work, rows, steps, with string, record bool, next next, checks []str
 		case "hubs":
 			failed = append(failed, r.hubs())
 		case "flags":
-			failed = append(failed, r.flags())
+			failed = append(failed, r.flags(tools))
 		case "deepcopy":
 			failed = append(failed, r.deepCopies())
 		case "register":
@@ -154,7 +154,7 @@ func build(dir, out string, packages ...string) error {
 		return err
 	}
 	cmd := exec.Command("go",
-		append([]string{"build", "-o", out + string(filepath.Separator)}, packages...)...)
+		append([]string{"build", "-ldflags=-s", "-o", out + string(filepath.Separator)}, packages...)...)
 	cmd.Dir = dir
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s: %w\n%s", strings.Join(packages, " "), err, msg)

@@ -108,7 +108,8 @@ func TestBombs(t *testing.T) {
 	}
 	enough := maxText / 64
 	program := filepath.Join(t.TempDir(), "bomb")
-	if out, err := exec.Command("go", "build", "-o", program, "./testdata/bomb").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-ldflags=-s", "-o", program, "./testdata/bomb")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	read := func(t *testing.T, verb, kind, contentType string, bound int, accepted bool, body func(io.Writer)) {

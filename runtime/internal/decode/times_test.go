@@ -59,7 +59,7 @@ func TestTimesOfKinds(t *testing.T) {
 				var body bytes.Buffer
 				encoder := eventEncoder(&body, w.info, w.encoder)
 				var want []int64
-				for i := range perList {
+				for i := range max(len(eventTypes), min(perList, *perKind)) {
 					one, _ := fill.one(t, typ)
 					obj := one.(runtime.Object)
 					m, err := meta.Accessor(obj)

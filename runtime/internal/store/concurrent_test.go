@@ -138,11 +138,15 @@ func TestReadersSeeWholeChanges(t *testing.T) {
 			}
 		})
 	}
+	transfers := 300
+	if testing.Short() {
+		transfers = 100
+	}
 	var transfer sync.Mutex // serializes writers that read before they write
 	for w := range uint64(2) {
 		writing.Go(func() {
 			r := rand.New(rand.NewPCG(w, 0))
-			for i := range 300 {
+			for i := range transfers {
 				transfer.Lock()
 				switch {
 				case i%100 == 99:

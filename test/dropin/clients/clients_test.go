@@ -25,7 +25,7 @@ func TestClients(t *testing.T) {
 // test runs the tests of the scratch module and reports them.
 func (s *sandbox) test() {
 	s.t.Helper()
-	results, err := s.Test("./...")
+	results, err := s.Test("-count=1", "./...")
 	for _, r := range results {
 		s.t.Run(strings.TrimPrefix(r.Package, module+"/")+"/"+r.Test, func(t *testing.T) {
 			t.Log(r.Output)

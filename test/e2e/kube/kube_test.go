@@ -20,7 +20,7 @@ func TestKubernetesAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := newModule(root)
+	m, err := newModule(t, root)
 	if err != nil {
 		t.Fatal(err)
 	}

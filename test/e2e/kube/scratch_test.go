@@ -1,12 +1,10 @@
 package kube
 
 import (
-	"crypto/sha256"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"testing"
 	"time"
 
 	"github.com/kubewright/kubewright/internal/scratch"
@@ -14,14 +12,9 @@ import (
 
 // newModule creates a module that requires test/e2e and its requirements, and has the programs that use what
 // kubewright generates of k8s.io/api. The repository is in the folder root.
-func newModule(root string) (*scratch.Module, error) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return nil, err
-	}
-	// Each checkout has a folder of its own.
-	dir := filepath.Join(cache, "kubewright", fmt.Sprintf("scratch-%.6x", sha256.Sum256([]byte(root))))
-	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS("testdata/scratch"))); err != nil {
+func newModule(t *testing.T, root string) (*scratch.Module, error) {
+	dir := scratch.FixedForTest(t)
+	if err := os.CopyFS(dir, os.DirFS("testdata/scratch")); err != nil {
 		return nil, err
 	}
 	e2e := filepath.Join(root, "test", "e2e")

@@ -1,0 +1,39 @@
+package scratch
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Fixed returns an empty folder in the user's cache folder. For the same working directory and name it has
+// the same path in each run. The build cache knows a package by its path, too, so what didn't change since
+// the last run isn't compiled again. While the folder is in use, Fixed returns a temporary one. release
+// removes the folder, with what it contains.
+func Fixed(name string) (dir string, release func() error, err error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", nil, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", nil, err
+	}
+	id := sha256.Sum256([]byte(here + "\n" + name))
+	dir = filepath.Join(cache, "kubewright", fmt.Sprintf("scratch-%.8x", id))
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return "", nil, err
+	}
+	unlock, err := lock(dir + ".lock")
+	if err != nil {
+		dir, err = os.MkdirTemp("", "scratch")
+		return dir, func() error { return os.RemoveAll(dir) }, err
+	}
+	// A run that was killed leaves its files.
+	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755)); err != nil {
+		return "", nil, errors.Join(err, unlock())
+	}
+	return dir, func() error { return errors.Join(os.RemoveAll(dir), unlock()) }, nil
+}
