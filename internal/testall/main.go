@@ -66,6 +66,12 @@ func plan(long bool) ([]step, error) {
 	if !race {
 		fmt.Println("note: there is no C compiler, which the race detector needs; tests run without it")
 	}
+	steps, err := tests(compiled, race, long)
+	return append(linting(modules, compiled), steps...), err
+}
+
+// linting returns the steps that look at code without running it.
+func linting(modules, compiled []string) []step {
 	steps := []step{{name: "gofmt", run: gofmt}}
 	for _, m := range compiled {
 		steps = append(steps, step{name: "vet " + m, run: command(m, "go", "vet", "./...")})
@@ -76,23 +82,29 @@ func plan(long bool) ([]step, error) {
 		step{name: "licences", run: licences(modules)},
 		step{name: "generated code is current", run: command(".", "make", "--no-print-directory", "check")},
 	)
-	var last []step
-	for _, m := range compiled {
+	for i := range steps {
+		steps[i].overlaps = true
+	}
+	return steps
+}
+
+// tests returns the steps that run tests: those of the main module alone, since they measure memory and time,
+// then the long ones of other modules, then the short ones.
+func tests(modules []string, race, long bool) (steps []step, err error) {
+	var apart, rest []step
+	for _, m := range modules {
 		// An earlier step has vetted the tests. Linking without symbols takes less time.
 		args := []string{"-timeout", "40m", "-vet=off", "-ldflags=-s"}
 		if !long {
 			args = append(args, "-short")
 		}
-		// The others run an API server, too.
-		apart := strings.HasPrefix(m, "test"+string(filepath.Separator)) || m == "envtest" ||
-			m == filepath.Join("examples", "tour") || m == filepath.Join("generators", "crdtest")
 		switch {
-		case apart:
+		case runsServers(m):
 			// These tests build and run programs of the main module. go test doesn't know that, so its cache
 			// would return outdated results. They run without the race detector: with it, building API
-			// servers would take longer than testing them. They mostly wait for one program after another.
+			// servers would take longer than testing them.
 			args = append(args, "-count=1")
-			last = append(last, step{name: "test " + m, run: goTest(m, args, "./..."), overlaps: true})
+			apart = append(apart, step{name: "test " + m, run: goTest(m, args, "./..."), overlaps: true})
 		case m == "." && race && !long:
 			linked, others, err := partsOfMain(m)
 			if err != nil {
@@ -105,15 +117,27 @@ func plan(long bool) ([]step, error) {
 			if race {
 				args = append(args, "-race")
 			}
-			steps = append(steps, step{name: "test " + m, run: goTest(m, args, "./...")})
+			one := step{name: "test " + m, run: goTest(m, args, "./..."), overlaps: m != "."}
+			if m == "." {
+				steps = append(steps, one)
+			} else {
+				rest = append(rest, one)
+			}
 		}
 		// Without the race detector: what a newer dependency does differently shows anyway.
 		if _, err := os.Stat(filepath.Join(m, newestMod)); err == nil {
-			steps = append(steps, step{name: "test " + m + " with " + newestMod,
+			rest = append(rest, step{name: "test " + m + " with " + newestMod, overlaps: true,
 				run: goTest(m, []string{"-modfile=" + newestMod, "-short", "-ldflags=-s"}, "./...")})
 		}
 	}
-	return append(steps, last...), nil
+	return slices.Concat(steps, apart, rest), nil
+}
+
+// runsServers reports whether the tests of a module run API servers and other programs, and mostly wait for
+// them.
+func runsServers(module string) bool {
+	return strings.HasPrefix(module, "test"+string(filepath.Separator)) || module == "envtest" ||
+		module == filepath.Join("examples", "tour") || module == filepath.Join("generators", "crdtest")
 }
 
 // partsOfMain returns the packages of the main module, in two parts. What runs inside of users' programs is

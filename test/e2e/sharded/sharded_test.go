@@ -82,6 +82,9 @@ func TestKube(t *testing.T) {
 // TestFinds has careless replicas: they check ownership only before a reconcile, and take their time. After a
 // replica was frozen for longer than its Lease, it makes forbidden writes, and the judge must see them.
 func TestFinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tests the judge of the other tests, for twenty seconds")
+	}
 	setting := flags(shard.ByNamespace, true)
 	setting.replicas, setting.objects, setting.careless = 2, 80, 200*time.Millisecond
 	setting.times = wire.Times{LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second,
