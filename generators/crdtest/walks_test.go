@@ -122,9 +122,10 @@ func newVisitor(t *testing.T, dir, page, goproxy string) *visitor {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
+	// In folders with the same path in each run, go test would return earlier results.
 	return &visitor{t: t, bin: bin, Reader: pages.Reader{Dir: dir, Log: t.Output(), Skip: isElsewhere(page),
 		Env: []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "GOWORK=off",
-			"GOPROXY=" + goproxy, "GOBIN=" + bin}}}
+			"GOFLAGS=-count=1", "GOPROXY=" + goproxy, "GOBIN=" + bin}}}
 }
 
 // follow follows the section of a page. A new module gets the clone, unless the section sets that up.

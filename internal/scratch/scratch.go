@@ -1,5 +1,5 @@
 // Package scratch makes modules for code that tests generate or copy and then compile. Each is in a folder of
-// its own and has the requirements of a module of this repository.
+// its own, see [Fixed], and has the requirements of a module of this repository.
 package scratch
 
 import (

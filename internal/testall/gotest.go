@@ -12,16 +12,19 @@ import (
 	"time"
 )
 
-// counts of tests, subtests included, and what their programs took.
+// counts of tests, subtests included.
 type counts struct {
 	passed, failed, skipped int
-	cpu                     time.Duration
+	// cpu is what go test took, with the programs that it started, among them the compiler. On Windows, it is
+	// what go test itself took.
+	cpu time.Duration
 }
 
 func (c *counts) add(d counts) {
 	c.passed += d.passed
 	c.failed += d.failed
 	c.skipped += d.skipped
+	c.cpu += d.cpu
 }
 
 // none reports whether there were no tests.
@@ -51,7 +54,7 @@ func goTest(dir string, args []string, packages ...string) func(io.Writer) (coun
 	return func(w io.Writer) (counts, error) {
 		cmd := exec.Command("go", slices.Concat([]string{"test", "-json"}, args, packages)...)
 		cmd.Dir = dir
-		// At its end each program with the race detector waits a second for late reports.
+		// At its end each program with the race detector waits a second for late reports, by default.
 		cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=100 "+os.Getenv("GORACE"))
 		cmd.Stderr = w
 		out, err := cmd.StdoutPipe()
@@ -63,7 +66,9 @@ func goTest(dir string, args []string, packages ...string) func(io.Writer) (coun
 		}
 		c, err := count(out, w)
 		err = errors.Join(err, cmd.Wait())
-		c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		if ended := cmd.ProcessState; ended != nil {
+			c.cpu = ended.UserTime() + ended.SystemTime()
+		}
 		return c, err
 	}
 }

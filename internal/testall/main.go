@@ -46,6 +46,7 @@ func main() {
 	if len(failed) > 0 {
 		fmt.Printf("\nfailed: %s\n", strings.Join(failed, "; "))
 	}
+	fmt.Printf("tests took %.0f s of CPU, to compile and link them included\n", sum.cpu.Seconds())
 	fmt.Printf("%d passed, %d failed, %d skipped\n", sum.passed, sum.failed, sum.skipped)
 	if len(failed) > 0 || sum.failed > 0 || sum.passed == 0 {
 		os.Exit(1)
@@ -88,8 +89,8 @@ func linting(modules, compiled []string) []step {
 	return steps
 }
 
-// tests returns the steps that run tests: those of the main module alone, since they measure memory and time,
-// then the long ones of other modules, then the short ones.
+// tests returns the steps that run tests: those of the main module, which run alone, since they measure
+// memory and time, then those that run servers, then the others.
 func tests(modules []string, race, long bool) (steps []step, err error) {
 	var apart, rest []step
 	for _, m := range modules {
@@ -140,26 +141,36 @@ func runsServers(module string) bool {
 		module == filepath.Join("examples", "tour") || module == filepath.Join("generators", "crdtest")
 }
 
-// partsOfMain returns the packages of the main module, in two parts. What runs inside of users' programs is
-// tested with the race detector. Of the others, most are for commands and tools, whose tests wait for the go
-// command. The decoder's tests take four times as long with the race detector, and decode on one goroutine;
-// those of its users decode on several. make nightly tests all packages with the race detector.
+// partsOfMain returns the packages of the main module in two parts: those that programs link, with the
+// examples, and the others, which are commands and tools. The tests of these mostly wait for the go command.
+// Generators work on several goroutines, too; make nightly looks for races there.
 func partsOfMain(dir string) (linked, others []string, err error) {
-	cmd := exec.Command("go", "list", "-f", "{{.ImportPath}} {{.Module.Path}}", "./...")
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, nil, fmt.Errorf("go list: %w", err)
+	const our = "github.com/kubewright/kubewright/"
+	list := func(args ...string) ([]string, error) {
+		cmd := exec.Command("go", append([]string{"list", "-e"}, args...)...)
+		cmd.Dir = dir
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("go list: %w\n%s", err, stderr.String())
+		}
+		return strings.Fields(string(out)), nil
 	}
-	for line := range strings.Lines(string(out)) {
-		path, module, _ := strings.Cut(strings.TrimSpace(line), " ")
-		folder := strings.TrimPrefix(path, module+"/")
-		top, _, _ := strings.Cut(folder, "/")
-		if slices.Contains([]string{"cmd", "generators", "internal", "templates"}, top) ||
-			folder == "runtime/internal/decode" {
-			others = append(others, path)
-		} else {
+	all, err := list("./...")
+	if err != nil {
+		return nil, nil, err
+	}
+	needed, err := list("-deps", "./examples/...", "./eyes/...", "./informers/...", "./runtime/...",
+		"./sharding/...")
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, path := range all {
+		if strings.HasPrefix(path, our) && slices.Contains(needed, path) {
 			linked = append(linked, path)
+		} else {
+			others = append(others, path)
 		}
 	}
 	return linked, others, nil

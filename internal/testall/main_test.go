@@ -12,12 +12,13 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	const module = "github.com/kubewright/kubewright/"
-	for _, name := range []string{"eyes", "informers", "runtime/queue", "sharding", "examples/controller"} {
+	for _, name := range []string{"eyes", "informers", "runtime/queue", "sharding", "examples/controller",
+		"internal/clientgo", "runtime/internal/decode"} {
 		if !slices.Contains(linked, module+name) {
 			t.Errorf("%s isn't tested with the race detector", name)
 		}
 	}
-	for _, name := range []string{"cmd/kubewright", "generators", "runtime/internal/decode"} {
+	for _, name := range []string{"cmd/kubewright", "generators", "internal/testall"} {
 		if !slices.Contains(others, module+name) {
 			t.Errorf("%s isn't tested without the race detector", name)
 		}

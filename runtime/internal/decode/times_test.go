@@ -49,7 +49,10 @@ func randomEntries(r *rand.Rand) (entries []metav1.ManagedFieldsEntry, newest in
 // TestTimesOfKinds checks that the newest time of random objects of every kind is read, in both encodings,
 // with managedFields and without, of added and modified objects, and that nothing else is changed by that.
 func TestTimesOfKinds(t *testing.T) {
-	fill := newObjects(9)
+	fill, events := newObjects(9), perList
+	if testing.Short() {
+		events = len(eventTypes)
+	}
 	for name, contentType := range map[string]string{
 		"json": runtime.ContentTypeJSON, "protobuf": runtime.ContentTypeProtobuf,
 	} {
@@ -59,7 +62,7 @@ func TestTimesOfKinds(t *testing.T) {
 				var body bytes.Buffer
 				encoder := eventEncoder(&body, w.info, w.encoder)
 				var want []int64
-				for i := range max(len(eventTypes), min(perList, *perKind)) {
+				for i := range events {
 					one, _ := fill.one(t, typ)
 					obj := one.(runtime.Object)
 					m, err := meta.Accessor(obj)

@@ -181,7 +181,7 @@ func (s *sandbox) program(b *testing.B, flavour, folder string) int64 {
 	s.write(filepath.Join(main, "main.go"),
 		strings.Replace(program, "PACKAGE", module+"/"+flavour+"/"+folder, 1))
 	binary := s.bin(flavour + "-" + folder)
-	s.must("go", "build", "-o", binary, "./"+main)
+	s.must("go", "build", "-ldflags=", "-o", binary, "./"+main) // with symbols, as by default
 	info, err := os.Stat(binary)
 	if err != nil {
 		b.Fatal(err)

@@ -17,5 +17,6 @@ func lock(name string) (unlock func() error, err error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f.Close, nil
+	// A process that is being started has the file, too, so closing it may not end the lock.
+	return func() error { return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close()) }, nil
 }
