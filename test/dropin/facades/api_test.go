@@ -1,10 +1,14 @@
 package facades
 
 import (
+	"errors"
 	"go/ast"
 	"go/types"
+	"maps"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/exp/apidiff"
@@ -87,19 +91,26 @@ func packageOf(object types.Object) string {
 
 func load(t *testing.T, original, facade string) (*types.Package, *types.Package) {
 	t.Helper()
-	pkgs, err := packages.Load(&packages.Config{
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps |
-			packages.NeedExportFile,
-	}, original, facade)
+	byPath, err := loaded()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return byPath[original], byPath[facade]
+}
+
+// loaded returns the types of all facades and their originals, by path.
+var loaded = sync.OnceValues(func() (map[string]*types.Package, error) {
+	paths := slices.Concat(slices.Collect(maps.Keys(facades)), slices.Collect(maps.Values(facades)))
+	pkgs, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps |
+			packages.NeedExportFile,
+	}, paths...)
 	byPath := map[string]*types.Package{}
 	for _, p := range pkgs {
-		if len(p.Errors) > 0 {
-			t.Fatal(p.Errors)
+		for _, e := range p.Errors {
+			err = errors.Join(err, e)
 		}
 		byPath[p.PkgPath] = p.Types
 	}
-	return byPath[original], byPath[facade]
-}
+	return byPath, err
+})

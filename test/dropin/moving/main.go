@@ -20,14 +20,17 @@ import (
 )
 
 func main() {
-	if err := run(context.Background(), os.Stdout); err != nil {
+	if err := run(context.Background(), os.Stdout, true); err != nil {
 		fmt.Fprintln(os.Stderr, "moving:", err)
 		os.Exit(1)
 	}
 }
 
-// run moves all programs and reports to out.
-func run(ctx context.Context, out interface{ WriteString(string) (int, error) }) (err error) {
+// run moves all programs and reports to out. With before, it checks those that have tests also before they
+// move.
+func run(
+	ctx context.Context, out interface{ WriteString(string) (int, error) }, before bool,
+) (err error) {
 	say := func(format string, args ...any) { out.WriteString(fmt.Sprintf(format, args...) + "\n") }
 	dir, release, err := scratch.Fixed("moving")
 	if err != nil {
@@ -48,7 +51,7 @@ func run(ctx context.Context, out interface{ WriteString(string) (int, error) })
 		if err := p.copy(m); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		if p.tested {
+		if p.tested && before {
 			if err := p.check(ctx, m, kubeconfig); err != nil {
 				return fmt.Errorf("%s, before it moves: %w", p.name, err)
 			}

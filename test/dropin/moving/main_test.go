@@ -5,10 +5,11 @@ import (
 	"testing"
 )
 
-// TestMoving moves each program by changing at most three lines, and checks it before and after.
+// TestMoving moves each program by changing at most three lines, and checks it, in the long form before it
+// moves, too, if it has tests.
 func TestMoving(t *testing.T) {
 	var report strings.Builder
-	err := run(t.Context(), &report)
+	err := run(t.Context(), &report, !testing.Short())
 	t.Log(report.String())
 	if err != nil {
 		t.Error(err)
