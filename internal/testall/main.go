@@ -46,7 +46,7 @@ func main() {
 	if len(failed) > 0 {
 		fmt.Printf("\nfailed: %s\n", strings.Join(failed, "; "))
 	}
-	fmt.Printf("tests took %.0f s of CPU, to compile and link them included\n", sum.cpu.Seconds())
+	fmt.Printf("tests took %.0f s of CPU, compiling and linking included\n", sum.cpu.Seconds())
 	fmt.Printf("%d passed, %d failed, %d skipped\n", sum.passed, sum.failed, sum.skipped)
 	if len(failed) > 0 || sum.failed > 0 || sum.passed == 0 {
 		os.Exit(1)
@@ -145,7 +145,6 @@ func runsServers(module string) bool {
 // examples, and the others, which are commands and tools. The tests of these mostly wait for the go command.
 // Generators work on several goroutines, too; make nightly looks for races there.
 func partsOfMain(dir string) (linked, others []string, err error) {
-	const our = "github.com/kubewright/kubewright/"
 	list := func(args ...string) ([]string, error) {
 		cmd := exec.Command("go", append([]string{"list", "-e"}, args...)...)
 		cmd.Dir = dir
@@ -167,7 +166,7 @@ func partsOfMain(dir string) (linked, others []string, err error) {
 		return nil, nil, err
 	}
 	for _, path := range all {
-		if strings.HasPrefix(path, our) && slices.Contains(needed, path) {
+		if slices.Contains(needed, path) {
 			linked = append(linked, path)
 		} else {
 			others = append(others, path)

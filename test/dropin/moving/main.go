@@ -26,10 +26,10 @@ func main() {
 	}
 }
 
-// run moves all programs and reports to out. With before, it checks those that have tests also before they
-// move.
+// run moves all programs and reports to out. With long, it vets them, too, and checks those that have tests
+// also before they move.
 func run(
-	ctx context.Context, out interface{ WriteString(string) (int, error) }, before bool,
+	ctx context.Context, out interface{ WriteString(string) (int, error) }, long bool,
 ) (err error) {
 	say := func(format string, args ...any) { out.WriteString(fmt.Sprintf(format, args...) + "\n") }
 	dir, release, err := scratch.Fixed("moving")
@@ -51,8 +51,8 @@ func run(
 		if err := p.copy(m); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		if p.tested && before {
-			if err := p.check(ctx, m, kubeconfig); err != nil {
+		if p.tested && long {
+			if err := p.check(ctx, m, kubeconfig, long); err != nil {
 				return fmt.Errorf("%s, before it moves: %w", p.name, err)
 			}
 		}
@@ -61,7 +61,7 @@ func run(
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		start := time.Now()
-		if err := p.check(ctx, m, kubeconfig); err != nil {
+		if err := p.check(ctx, m, kubeconfig, long); err != nil {
 			return fmt.Errorf("%s, moved: %w", p.name, err)
 		}
 		say("%s: %d lines changed; works (%v)", p.name, changed,
@@ -71,9 +71,14 @@ func run(
 }
 
 // check generates the program's code, if it has a script for that, compiles and tests it, and runs it.
-func (p program) check(ctx context.Context, m *scratch.Module, kubeconfig string) error {
+func (p program) check(ctx context.Context, m *scratch.Module, kubeconfig string, long bool) error {
 	if _, err := os.Stat(filepath.Join(m.Dir, p.name, generate)); err == nil {
 		if _, err := m.Run("sh", filepath.Join(p.name, generate)); err != nil {
+			return err
+		}
+	}
+	if long {
+		if _, err := m.Run("go", "vet", "./"+p.name+"/..."); err != nil {
 			return err
 		}
 	}

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestMoving moves each program by changing at most three lines, and checks it, in the long form before it
-// moves, too, if it has tests.
+// TestMoving moves each program by changing at most three lines, and checks it.
 func TestMoving(t *testing.T) {
 	var report strings.Builder
 	err := run(t.Context(), &report, !testing.Short())

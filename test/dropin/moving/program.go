@@ -33,8 +33,8 @@ type program struct {
 	edits []string
 	// says are the lines that a working program prints, in any order.
 	says []string
-	// tested means that the program has tests, and is also checked before it moves. Checking the others twice
-	// would take twice as long and show little: says describes what they do.
+	// tested means that the program has tests. The long form checks it before it moves, too. Checking the others
+	// twice would take twice as long and show little: says describes what they do.
 	tested bool
 }
 
