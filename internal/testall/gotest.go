@@ -74,7 +74,8 @@ func goTest(dir string, args []string, packages ...string) func(io.Writer) (coun
 }
 
 // count reads the events of go test -json. It keeps a test's output until the test ends, and shows it only if
-// the test failed or was skipped.
+// the test failed or was skipped, or if its package failed before it ended: a panic of another goroutine ends
+// the program without an event for its tests.
 func count(r io.Reader, w io.Writer) (counts, error) {
 	var c counts
 	kept := map[[2]string]*strings.Builder{}
@@ -103,6 +104,12 @@ func count(r io.Reader, w io.Writer) (counts, error) {
 		case "fail":
 			if e.Test != "" {
 				c.failed++
+			} else {
+				for _, test := range unended(kept, e.Package) {
+					c.failed++
+					show(w, "FAIL", test, kept[test])
+					delete(kept, test)
+				}
 			}
 			show(w, "FAIL", k, kept[k])
 		case "skip":
@@ -117,6 +124,18 @@ func count(r io.Reader, w io.Writer) (counts, error) {
 		}
 		delete(kept, k)
 	}
+}
+
+// unended returns the tests of a package of which output is kept, by name.
+func unended(kept map[[2]string]*strings.Builder, pkg string) [][2]string {
+	var tests [][2]string
+	for k := range kept {
+		if k[0] == pkg && k[1] != "" {
+			tests = append(tests, k)
+		}
+	}
+	slices.SortFunc(tests, func(a, b [2]string) int { return strings.Compare(a[1], b[1]) })
+	return tests
 }
 
 func show(w io.Writer, verdict string, k [2]string, output *strings.Builder) {
