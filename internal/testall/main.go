@@ -105,7 +105,13 @@ func tests(modules []string, race, long bool) (steps []step, err error) {
 			// would return outdated results. They run without the race detector: with it, building API
 			// servers would take longer than testing them.
 			args = append(args, "-count=1")
-			apart = append(apart, step{name: "test " + m, run: goTest(m, args, "./..."), overlaps: true})
+			packages := []string{"./..."}
+			if m == filepath.Join("test", "e2e") && !long {
+				if packages, err = withShortTests(m); err != nil {
+					return nil, err
+				}
+			}
+			apart = append(apart, step{name: "test " + m, run: goTest(m, args, packages...), overlaps: true})
 		case m == "." && race && !long:
 			linked, others, err := partsOfMain(m)
 			if err != nil {
@@ -141,26 +147,38 @@ func runsServers(module string) bool {
 		module == filepath.Join("examples", "tour") || module == filepath.Join("generators", "crdtest")
 }
 
+// onlyLong are packages of test/e2e all of whose tests are skipped with -short: they need a kube-apiserver.
+// To link them takes longer than most tests.
+var onlyLong = []string{"kube", "kubeserver"}
+
+// withShortTests returns the packages of test/e2e but onlyLong.
+func withShortTests(dir string) ([]string, error) {
+	all, err := listPackages(dir, "./...")
+	all = slices.DeleteFunc(all, func(p string) bool { return slices.Contains(onlyLong, filepath.Base(p)) })
+	return all, err
+}
+
+func listPackages(dir string, args ...string) ([]string, error) {
+	cmd := exec.Command("go", append([]string{"list", "-e"}, args...)...)
+	cmd.Dir = dir
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w\n%s", err, stderr.String())
+	}
+	return strings.Fields(string(out)), nil
+}
+
 // partsOfMain returns the packages of the main module in two parts: those that programs link, with the
 // examples, and the others, which are commands and tools. The tests of these mostly wait for the go command.
 // Generators work on several goroutines, too; make nightly looks for races there.
 func partsOfMain(dir string) (linked, others []string, err error) {
-	list := func(args ...string) ([]string, error) {
-		cmd := exec.Command("go", append([]string{"list", "-e"}, args...)...)
-		cmd.Dir = dir
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("go list: %w\n%s", err, stderr.String())
-		}
-		return strings.Fields(string(out)), nil
-	}
-	all, err := list("./...")
+	all, err := listPackages(dir, "./...")
 	if err != nil {
 		return nil, nil, err
 	}
-	needed, err := list("-deps", "./examples/...", "./eyes/...", "./informers/...", "./runtime/...",
+	needed, err := listPackages(dir, "-deps", "./examples/...", "./eyes/...", "./informers/...", "./runtime/...",
 		"./sharding/...")
 	if err != nil {
 		return nil, nil, err

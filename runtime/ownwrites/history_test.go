@@ -124,7 +124,7 @@ func runHistories(t *testing.T, kinds map[string]faults, run func(*testing.T, fa
 		t.Run(name, func(t *testing.T) {
 			seeds := *modelSeeds
 			if testing.Short() {
-				seeds = min(seeds, 4)
+				seeds = min(seeds, 2)
 			}
 			for n := range uint64(seeds) {
 				seed := *modelFirst + n

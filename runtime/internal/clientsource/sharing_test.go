@@ -22,7 +22,7 @@ func TestSharingLeaksNothing(t *testing.T) {
 	const objects = 20_000
 	times := 10
 	if testing.Short() {
-		times = 3
+		times = 2
 	}
 	generation := 0
 	c := configMapClient(t, func(w http.ResponseWriter, r *http.Request) {

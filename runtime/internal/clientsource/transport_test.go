@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,7 +35,12 @@ func restClient(
 	t *testing.T, handler http.HandlerFunc, wrapped bool, adjust ...func(*rest.Config),
 ) *rest.RESTClient {
 	t.Helper()
-	config := serve(t, handler, wrapped)
+	return restClientFor(t, serve(t, handler, wrapped), adjust...)
+}
+
+// restClientFor is client-go's client of the core group with a configuration.
+func restClientFor(t *testing.T, config *rest.Config, adjust ...func(*rest.Config)) *rest.RESTClient {
+	t.Helper()
 	config.GroupVersion, config.APIPath = &corev1.SchemeGroupVersion, "/api"
 	config.ContentType = runtime.ContentTypeJSON
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
@@ -343,15 +349,24 @@ func TestListFuncOfSeveralAtOnce(t *testing.T) {
 }
 
 // TestWatchWithoutConnection checks that a watch that can't connect isn't counted as unseen:
-// client-go opens an empty one.
+// client-go opens an empty one, after ten tries in ten seconds.
 func TestWatchWithoutConnection(t *testing.T) {
-	client := restClient(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, true)
-	source := fromListWatch(maps(client))
-	readWatch(t, source)
-	if r := readingOf(source); r != (listwatch.Reading{}) {
-		t.Errorf("%+v", r)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var nobody closed
+		config := &rest.Config{Host: "http://nobody", QPS: -1, Transport: &nobody}
+		config.Wrap(listwatch.Wrap)
+		source := fromListWatch(maps(restClientFor(t, config)))
+		readWatch(t, source)
+		if r := readingOf(source); r != (listwatch.Reading{}) || nobody < 10 {
+			t.Errorf("%+v after %d tries", r, nobody)
+		}
+	})
 }
+
+// closed is a server that closes each connection. It counts them.
+type closed int
+
+func (c *closed) RoundTrip(*http.Request) (*http.Response, error) { *c++; return nil, io.EOF }
 
 // TestUnseen checks that a list that no transport sees is counted, and read.
 func TestUnseen(t *testing.T) {
