@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	names = flag.Int("names", 24, "how many random APIs TestNames generates for")
+	names = flag.Int("names", 12, "how many random APIs TestNames generates for")
 	seed  = flag.Uint64("names-seed", 1, "the first API of TestNames; 0 for a random one")
 )
 

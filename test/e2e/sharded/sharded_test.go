@@ -61,6 +61,9 @@ func TestEmbeddedFilters(t *testing.T) {
 // TestEmbeddedWhole uses an embedded server that doesn't filter, and bakeries that are distributed by their
 // UIDs.
 func TestEmbeddedWhole(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute; make nightly runs it")
+	}
 	s := startEmbedded(t, whole)
 	checkFilters(t, s, false)
 	newRig(t, s, flags(shard.ByUID, false)).rounds(few(1))
