@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-var kills = flag.Int("kills", 2, "how often TestKill kills kubewright")
+var kills = flag.Int("kills", 4, "how often TestKill kills kubewright")
 
 // TestKill kills kubewright at random points while it replaces all files. Each file must then be either old
 // or new, and the next run must complete the job. To kill it more often:

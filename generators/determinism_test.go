@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-var orders = flag.Int("orders", 4, "how many orders of arguments TestSameBytes tries")
+var orders = flag.Int("orders", 6, "how many orders of arguments TestSameBytes tries")
 
 // TestSameBytes runs kubewright with the same packages and flags in random orders, on one to eight
 // processors, and sometimes over the output of the last run.

@@ -121,7 +121,7 @@ var stricter = regexp.MustCompile(
 	`write its types by hand|did you mean|quote it|given twice|no plain key|served: missing`)
 
 // TestRefusals changes one place of a definition after the other. Import must refuse what Kubernetes refuses.
-// With -short, it tries each third change.
+// With -short, it tries every third change.
 func TestRefusals(t *testing.T) {
 	judge := newJudge(t)
 	if err := judge([]byte(refused)); err != nil {
@@ -130,11 +130,12 @@ func TestRefusals(t *testing.T) {
 	if _, problems := crd.Read([]crd.Source{{Text: []byte(refused)}}); problems.Fatal() {
 		t.Fatal(problems)
 	}
-	count, both := 0, 0
+	count, tried, both := 0, 0, 0
 	for name, text := range mutations(t) {
 		if count++; testing.Short() && count%3 != 0 {
 			continue
 		}
+		tried++
 		err := judge(text)
 		_, problems := crd.Read([]crd.Source{{Text: text}})
 		switch {
@@ -147,7 +148,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: only import refuses this: %v", name, problems)
 		}
 	}
-	t.Logf("%d changes, of which Kubernetes refuses %d", count, both)
+	t.Logf("%d changes, of which Kubernetes refuses %d", tried, both)
 }
 
 // newJudge returns a function that validates a manifest as a server does at its creation.

@@ -270,9 +270,16 @@ func matches(pattern, name string) bool {
 	return name == base || deep && strings.HasPrefix(name, base+"/")
 }
 
+// listed has what list has returned, by folder and patterns.
+var listed = map[string][]pkg{}
+
 // list lists packages of the module in a folder of the repository.
 func list(t *testing.T, folder string, patterns ...string) []pkg {
 	t.Helper()
+	key := strings.Join(append([]string{folder}, patterns...), " ")
+	if pkgs, ok := listed[key]; ok {
+		return pkgs
+	}
 	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Dir,Imports,Deps,XTestGoFiles"},
 		patterns...)...)
 	cmd.Dir = path.Join("..", "..", folder)
@@ -291,5 +298,6 @@ func list(t *testing.T, folder string, patterns ...string) []pkg {
 		}
 		pkgs = append(pkgs, p)
 	}
+	listed[key] = pkgs
 	return pkgs
 }

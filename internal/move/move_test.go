@@ -146,8 +146,8 @@ func steady(report string) string {
 // TestMove moves the modules in testdata. An archive has the module's files, the expected report, and below
 // want/ the files as they are after a run with -w; go.mod has additions to a go.mod like that of this
 // repository. Each module goes there and back: a second run changes nothing, and git sees no difference
-// after the way back, neither right after the move, nor in .go files when the move was committed (the second
-// without -short).
+// after the way back, neither right after the move, nor in .go files when the move was committed (the latter
+// only without -short).
 func TestMove(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil {

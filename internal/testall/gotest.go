@@ -74,8 +74,8 @@ func goTest(dir string, args []string, packages ...string) func(io.Writer) (coun
 }
 
 // count reads the events of go test -json. It keeps a test's output until the test ends, and shows it only if
-// the test failed or was skipped, or if its package failed before it ended: a panic of another goroutine ends
-// the program without an event for its tests.
+// the test failed or was skipped, or if its package failed before it ended: after a time-out, or a panic of
+// another goroutine, its tests have no event.
 func count(r io.Reader, w io.Writer) (counts, error) {
 	var c counts
 	kept := map[[2]string]*strings.Builder{}

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -117,16 +118,19 @@ func tests(modules []string, race, long bool) (steps []step, err error) {
 			if err != nil {
 				return nil, err
 			}
+			// Linkers use less than one core each, so one more than there are cores runs.
+			more := fmt.Sprint("-p=", runtime.NumCPU()+1)
 			steps = append(steps,
-				step{name: "test what programs link", run: goTest(m, append(slices.Clone(args), "-race"), linked...)},
+				step{name: "test what programs link",
+					run: goTest(m, append(slices.Clone(args), "-race", more), linked...)},
 				step{name: "test commands and tools", run: goTest(m, args, others...)})
 		default:
 			if race {
 				args = append(args, "-race")
 			}
 			one := step{name: "test " + m, run: goTest(m, args, "./..."), overlaps: m != "."}
-			// Most users have the newest versions. With the oldest, vet compiles the tests, and make nightly
-			// runs them.
+			// make test runs these tests with the newest versions only. With the oldest, go vet compiles them,
+			// and make nightly runs them.
 			if _, err := os.Stat(filepath.Join(m, newestMod)); err == nil {
 				newest := step{name: one.name + " with " + newestMod, overlaps: true,
 					run: goTest(m, append(slices.Clone(args), "-modfile="+newestMod), "./...")}
@@ -153,7 +157,7 @@ func runsServers(module string) bool {
 }
 
 // onlyLong are packages of test/e2e all of whose tests are skipped with -short: they need a kube-apiserver.
-// To link them takes longer than most tests.
+// Linking them takes longer than most tests.
 var onlyLong = []string{"kube", "kubeserver"}
 
 // withShortTests returns the packages of test/e2e but onlyLong.
@@ -175,16 +179,15 @@ func listPackages(dir string, args ...string) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// partsOfMain returns the packages of the main module in two parts: those that programs link, with the
-// examples, and the others, which are commands and tools. The tests of these mostly wait for the go command.
+// partsOfMain returns the packages of the main module in two parts: those that programs link, and the others,
+// which are commands, tools and examples. The tests of these mostly wait for the go command.
 // Generators work on several goroutines, too; make nightly looks for races there.
 func partsOfMain(dir string) (linked, others []string, err error) {
 	all, err := listPackages(dir, "./...")
 	if err != nil {
 		return nil, nil, err
 	}
-	needed, err := listPackages(dir, "-deps", "./examples/...", "./eyes/...", "./informers/...", "./runtime/...",
-		"./sharding/...")
+	needed, err := listPackages(dir, "-deps", "./eyes/...", "./informers/...", "./runtime/...", "./sharding/...")
 	if err != nil {
 		return nil, nil, err
 	}

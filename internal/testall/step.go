@@ -13,7 +13,7 @@ type step struct {
 	name string
 	// run writes what it wants to show.
 	run func(io.Writer) (counts, error)
-	// overlaps is set if the step may run beside another one.
+	// overlaps is set if the step may run beside others.
 	overlaps bool
 }
 

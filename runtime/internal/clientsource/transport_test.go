@@ -349,7 +349,7 @@ func TestListFuncOfSeveralAtOnce(t *testing.T) {
 }
 
 // TestWatchWithoutConnection checks that a watch that can't connect isn't counted as unseen:
-// client-go opens an empty one, after ten tries in ten seconds.
+// client-go opens an empty one, after eleven tries in ten seconds.
 func TestWatchWithoutConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var nobody closed
@@ -357,13 +357,13 @@ func TestWatchWithoutConnection(t *testing.T) {
 		config.Wrap(listwatch.Wrap)
 		source := fromListWatch(maps(restClientFor(t, config)))
 		readWatch(t, source)
-		if r := readingOf(source); r != (listwatch.Reading{}) || nobody < 10 {
+		if r := readingOf(source); r != (listwatch.Reading{}) || nobody != 11 {
 			t.Errorf("%+v after %d tries", r, nobody)
 		}
 	})
 }
 
-// closed is a server that closes each connection. It counts them.
+// closed is the transport to a server that closes each connection. It counts them.
 type closed int
 
 func (c *closed) RoundTrip(*http.Request) (*http.Response, error) { *c++; return nil, io.EOF }

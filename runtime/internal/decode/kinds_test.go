@@ -28,8 +28,8 @@ import (
 	shopv1beta1 "github.com/kubewright/kubewright/examples/apis/shop/v1beta1"
 )
 
-// perKind is small, so that all tests take seconds; make nightly sets it to 1,000.
-var perKind = flag.Int("objects", 2, "random objects for each kind in differential tests")
+// perKind is small, so that all tests take seconds; make nightly sets it to 1,000 for most.
+var perKind = flag.Int("objects", 3, "random objects for each kind in differential tests")
 
 // perList is the number of objects in a list, or of consecutive events.
 const perList = 10
