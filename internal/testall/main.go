@@ -180,8 +180,8 @@ func listPackages(dir string, args ...string) ([]string, error) {
 }
 
 // partsOfMain returns the packages of the main module in two parts: those that programs link, and the others,
-// which are commands, tools and examples. The tests of these mostly wait for the go command.
-// Generators work on several goroutines, too; make nightly looks for races there.
+// which are commands, tools and examples. The tests of these mostly wait for the go command. Generators work
+// on several goroutines, too; make nightly looks for races there.
 func partsOfMain(dir string) (linked, others []string, err error) {
 	all, err := listPackages(dir, "./...")
 	if err != nil {

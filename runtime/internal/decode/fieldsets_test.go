@@ -11,9 +11,22 @@ import (
 )
 
 // TestFieldSetsAreShared checks that objects share the fieldsV1 of their managedFields, and no other map or
-// slice, after ShareFieldSets.
+// slice, after ShareFieldSets. In one decoder of 64, the sets of both managers fall into one bucket of its
+// table, until it grows, so one of four decoders has to share all.
 func TestFieldSetsAreShared(t *testing.T) {
 	objects, list, _ := customResources(300)
+	fewest := len(objects)
+	for range 4 {
+		fewest = min(fewest, sharedSets(t, objects, list))
+	}
+	if fewest != 2 {
+		t.Errorf("%d different sets of fields, want those of two managers", fewest)
+	}
+}
+
+// sharedSets returns how many different fieldsV1 a new decoder makes of a list.
+func sharedSets(t *testing.T, objects [][]byte, list []byte) int {
+	t.Helper()
 	d := newUnstructured(Options{})
 	d.ShareFieldSets()
 	got, _, _, err := listUnstructured(d, bytes.NewReader(list))
@@ -32,10 +45,6 @@ func TestFieldSetsAreShared(t *testing.T) {
 			entry["fieldsV1"] = nil
 		}
 	}
-	// In one of 64 runs both fall into one bucket of the decoder's table, until it grows after 64 misses.
-	if len(sets) < 2 || len(sets) > smallestValues {
-		t.Errorf("%d different sets of fields, want those of two managers", len(sets))
-	}
 	seen := map[uintptr]bool{}
 	for _, at := range mutables(got) {
 		if seen[at] {
@@ -43,6 +52,7 @@ func TestFieldSetsAreShared(t *testing.T) {
 		}
 		seen[at] = true
 	}
+	return len(sets)
 }
 
 func managedFieldsOf(u *unstructured.Unstructured) (entries []map[string]any) {
