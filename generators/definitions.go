@@ -243,11 +243,22 @@ func (c *Config) lostVersions(
 	return problems.Sort()
 }
 
-// forgottenDefinitions warns if a run without --crds-dir names all packages of the definitions in one of the
-// folders where they usually are: nobody would notice that they get out of date. If packages of theirs aren't
-// named, another run writes them.
+// isWithin reports whether a folder is another one, or in it.
+func isWithin(dir, other string) bool {
+	a, errA := filepath.Abs(dir)
+	b, errB := filepath.Abs(other)
+	if errA != nil || errB != nil {
+		return false
+	}
+	rel, err := filepath.Rel(b, a)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// forgottenDefinitions warns if a run names all packages of the definitions in one of the folders where they
+// usually are, and writes none or writes them elsewhere: nobody would notice that those get out of date. If
+// packages of theirs aren't named, another run writes them.
 func (c *Config) forgottenDefinitions(ctx context.Context, set output.Set, api *model.API) Problems {
-	if !c.Strict || c.Definitions != nil || len(api.Packages) == 0 {
+	if !c.Strict || len(api.Packages) == 0 {
 		return nil
 	}
 	here, err := model.FindModule(ctx, "")
@@ -263,10 +274,17 @@ func (c *Config) forgottenDefinitions(ctx context.Context, set output.Set, api *
 	set.Headers = []string{definitionLine}
 	for _, name := range []string{"config/crd/bases", "config/crd", "crds"} {
 		dir := shorten(filepath.Join(here.Dir, filepath.FromSlash(name)))
+		advice := "give --crds-dir " + dir
+		if c.Definitions != nil {
+			if isWithin(dir, c.Definitions.Dir) || isWithin(c.Definitions.Dir, dir) {
+				continue
+			}
+			advice += ", or remove them: it writes them to " + c.Definitions.Dir
+		}
 		records := slices.Collect(set.Records(dir))
 		if len(records) > 0 && !slices.ContainsFunc(records, isOthers) {
 			return Problems{{Warning: true, Pos: token.Position{Filename: dir}, Message: "this run doesn't update " +
-				"the definitions here; give --crds-dir " + dir}}
+				"the definitions here; " + advice}}
 		}
 	}
 	return nil

@@ -142,8 +142,11 @@ func (b *typeBuilder) named(e *model.Expr, pkg string, at token.Position) *node 
 	case model.KnownCRDType(name):
 		return n
 	case t == nil:
-		b.Errorf(at, "the type %s of %s can't be found; go get its module, if go.mod doesn't have it", name.Name,
-			name.Path)
+		why := b.types.Unfound(name.Path)
+		if why == "" {
+			why = "go get its module, if go.mod doesn't have it"
+		}
+		b.Errorf(at, "the type %s of %s can't be found: %s", name.Name, name.Path, why)
 		n.ref = nil
 		return n
 	}
@@ -258,6 +261,10 @@ func (b *typeBuilder) structOf(t *model.CRDType) *node {
 		}
 		if marker.HasCRD(f.Markers, "k8s:immutable") {
 			immutable = append(immutable, f)
+		}
+		if n.properties[f.Key] != nil {
+			b.StrictErrorf(f.Pos, "two fields of %s have the key %q, so that JSON has neither; give one of them "+
+				"another key", t.Name, f.Key)
 		}
 		n.properties[f.Key] = property
 	}

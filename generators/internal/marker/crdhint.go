@@ -38,11 +38,18 @@ func CRDHint(text string, on Target) (problem string, warning bool) {
 		return "+" + name + " is no marker of controller-gen" + hint, false
 	case hint != "" && name != "groupGoName": // which clients are named by
 		return "unknown marker +" + name + hint, false
-	case isTag && !strings.Contains(first, "-"): // the tags of generators have a dash
-		return "+" + name + " has no effect on definitions; write the marker below +kubebuilder:validation: that " +
-			"says the same", true
+	case isTag && !strings.Contains(first, "-") && !isHelperTypo(name): // the tags of generators have a dash
+		if hint = Suggest("kubebuilder:validation:"+tag, known); hint == "" {
+			hint = "; if there is one of kubebuilder:validation that says the same, write that"
+		}
+		return "+" + name + " has no effect on definitions" + hint, true
 	}
 	return "", false
+}
+
+// isHelperTypo reports whether a name must have been meant for a tag of another generator, which reports it.
+func isHelperTypo(name string) bool {
+	return Suggest(name, slices.Concat(helperTags[:], copyTags[:])) != ""
 }
 
 // String names the places of a target.

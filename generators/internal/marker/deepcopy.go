@@ -16,8 +16,13 @@ const (
 	objectRootTag     = "kubebuilder:object:root"
 )
 
+// copyTags are those of deepcopy-gen.
+var copyTags = [...]string{copyTag, copyInterfacesTag, copyByValueTag}
+
 // Copies is the meaning of the deepcopy tags of one type, or of a package.
 type Copies struct {
+	// Given is true if there is one of the tags, whatever it says.
+	Given bool
 	// Value is the value of +k8s:deepcopy-gen, without its arguments: "true" or "false" for a
 	// type, "package" or "false" for a package, "" without the tag. Pos is its position.
 	Value string
@@ -50,8 +55,12 @@ func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
 		name := strings.TrimSuffix(codetag(tag.Text), ":") // kubebuilder's +name:=value
 		if !strings.HasPrefix(name, copyTag) &&
 			(!strict || name != objectCopyTag && name != objectRootTag) {
+			if hint := Suggest(name, copyTags[:]); hint != "" && strict {
+				p.Errorf(tag.Pos, "unknown tag +%s%s", name, hint)
+			}
 			continue
 		}
+		c.Given = true
 		value, ok := p.codetagValue(tag, name)
 		if !ok {
 			continue
@@ -74,8 +83,7 @@ func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
 			p.kubebuilder(&c, tag, name, value)
 		default:
 			// Upstream ignores it. The type then lacks the methods that the tag was meant for.
-			known := []string{copyTag, copyInterfacesTag, copyByValueTag}
-			p.StrictErrorf(tag.Pos, "unknown tag +%s%s", name, Suggest(name, known))
+			p.StrictErrorf(tag.Pos, "unknown tag +%s%s", name, Suggest(name, copyTags[:]))
 		}
 	}
 	return c, p.Problems

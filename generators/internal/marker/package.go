@@ -56,7 +56,7 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 			continue
 		}
 		if !IsPackageTag(name) {
-			if hint := packageTagHint(name); hint != "" {
+			if hint := packageTagHint(name, strict); hint != "" {
 				p.StrictErrorf(tag.Pos, "unknown tag +%s%s", name, hint)
 			}
 			continue
@@ -97,13 +97,23 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 	return pkg, p.Problems
 }
 
+// RegistersTag asks for the registration of a package's types.
+const RegistersTag = "k8s:register-gen"
+
 // groupLetters are the characters of DNS names, and those that are common in misspelt ones.
 const groupLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
+// helperTags are the tags by which a package asks for code in its own folder.
+var helperTags = [...]string{copyTag, RegistersTag, DefaultsTag, defaultsInputTag}
+
 // packageTagHint suggests the tag that an unknown name must have been meant for,
-// "" for a tag of another tool: none of theirs has a name that close to ours.
-func packageTagHint(name string) string {
+// "" for a tag of another tool: none of theirs has a name that close to ours. Those of
+// helperTags are for other binaries than the compatible ones that read groups.
+func packageTagHint(name string, strict bool) string {
 	known := []string{"groupName", "groupGoName"}
+	if strict && !slices.Contains(helperTags[:], name) && !strings.HasPrefix(name, copyTag) {
+		known = append(known, helperTags[:]...)
+	}
 	for _, generator := range generatorNames {
 		if strings.HasPrefix(name, "k8s:"+generator+":") {
 			return "; write +k8s:" + generator + "=false to leave the generator out"

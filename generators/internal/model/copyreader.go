@@ -18,12 +18,14 @@ type copyReader struct {
 	*copyPlanner
 	// left are the packages whose functions controller-gen makes.
 	left []*candidate
+	// alone are types, as "path.Type", whose tag for interfaces has no effect: nothing asks for their functions.
+	alone map[string]bool
 }
 
 // readCopies returns the packages whose types get DeepCopy functions.
 func (s *session) readCopies(packages []*candidate) []*CopyPackage {
 	r := &copyReader{copyPlanner: &copyPlanner{session: s, shapes: newShapes(s.sources),
-		made: map[string]bool{}, methods: map[*source]map[string]bool{}}}
+		made: map[string]bool{}, methods: map[*source]map[string]bool{}}, alone: map[string]bool{}}
 	var found []*CopyPackage
 	for _, p := range packages {
 		if pkg := r.readPackage(p); pkg != nil {
@@ -37,7 +39,7 @@ func (s *session) readCopies(packages []*candidate) []*CopyPackage {
 		}
 	}
 	r.reportLeft()
-	s.copied, s.replaced = r.made, r.outputs
+	s.copied, s.replaced, s.uncopied = r.made, r.outputs, r.alone
 	return found
 }
 
@@ -46,8 +48,22 @@ type copyTags struct {
 	marker.Copies
 	// all is true if the package asks for the functions of all its types.
 	all bool
+	// misplaced are tags for all types that stand in other files than doc.go.
+	misplaced []token.Position
 	// types are the tags of types.
 	types map[string]marker.Copies
+}
+
+// unasked reports tags that have no effect because nothing asks for the functions of their type.
+func (r *copyReader) unasked(src *source, tags copyTags) {
+	for _, pos := range tags.misplaced {
+		r.Warnf(pos, "+%s has an effect in the package's doc.go only; move it there", copiesOfPackage)
+	}
+	for name, own := range tags.types {
+		if len(own.Interfaces) > 0 && own.Value == "" && own.Generate != "true" && own.Root != "true" {
+			r.alone[src.path+"."+name] = true
+		}
+	}
 }
 
 // readPackage returns the types of a package that get functions, nil if there are none.
@@ -56,7 +72,11 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 		return nil
 	}
 	tags := r.tags(p.src)
+	if !tags.all {
+		r.unasked(p.src, tags)
+	}
 	if tags.Value == "false" || !tags.all && len(tags.types) == 0 {
+		r.warnUnmade(p, deepCopyGenHeader, copiesOfPackage)
 		return nil
 	}
 	pkg := &CopyPackage{HelperPackage: newHelperPackage(p, r.cfg.CopiesFile)}
@@ -84,6 +104,7 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 		delete(r.methods, p.src)
 	}
 	if len(pkg.Types) == 0 {
+		r.warnUnmade(p, deepCopyGenHeader, copiesOfPackage)
 		return nil
 	}
 	p.helped = true
@@ -127,20 +148,30 @@ func (r *copyReader) tags(src *source) copyTags {
 		}
 		for _, group := range f.syntax.Comments {
 			// Controller-gen reads the comments above every package clause.
-			if r.cfg.Strict && group.End() < f.syntax.Package && mentions(group, "kubebuilder:object") {
+			if r.cfg.Strict && group.End() < f.syntax.Package && mentions(group, copyWords...) {
 				found, _ := marker.ParseCopies(marker.ScanPackage(r.fset, group), true, true)
 				tags.all = tags.all || found.Generate == "true"
+				if !f.isDoc() && found.Value == "package" {
+					tags.misplaced = append(tags.misplaced, found.Pos)
+				}
 			}
 		}
-		r.typeTagsOf(f, func(name string, found []marker.Tag) { tags.types[name] = parse(found, false) })
+		r.typeTagsOf(f, func(name string, found []marker.Tag) {
+			if copies := parse(found, false); copies.Given {
+				tags.types[name] = copies
+			}
+		})
 	}
 	return tags
 }
 
-// typeTagsOf calls visit for each type of a file that has deepcopy tags.
+// copyWords are what comments with deepcopy tags have, also with misspelt ones.
+var copyWords = []string{"+k8s:d", "deepcopy-gen", "kubebuilder:object"}
+
+// typeTagsOf calls visit for each type of a file that may have deepcopy tags.
 func (r *copyReader) typeTagsOf(f *file, visit func(string, []marker.Tag)) {
-	words := []string{"deepcopy-gen", "kubebuilder:object"}
-	if !slices.ContainsFunc(f.syntax.Comments, func(g *ast.CommentGroup) bool { return mentions(g, words...) }) {
+	has := func(group *ast.CommentGroup) bool { return group != nil && mentions(group, copyWords...) }
+	if !slices.ContainsFunc(f.syntax.Comments, has) {
 		return
 	}
 	index := newComments(r.fset, f.syntax)
@@ -152,7 +183,7 @@ func (r *copyReader) typeTagsOf(f *file, visit func(string, []marker.Tag)) {
 		for _, spec := range gen.Specs {
 			name := spec.(*ast.TypeSpec).Name
 			closest, second := index.forDeclaration(name.Pos())
-			if closest != nil && mentions(closest, words...) || second != nil && mentions(second, words...) {
+			if has(closest) || has(second) {
 				visit(name.Name, marker.ScanPackage(r.fset, second, closest))
 			}
 		}
@@ -388,6 +419,21 @@ func fileWith(src *source, line, preferred string) string {
 		}
 	}
 	return found
+}
+
+// copiesOfPackage is the tag that asks for deep copies of all types of a package.
+const copiesOfPackage = "k8s:deepcopy-gen=package"
+
+// warnUnmade warns of a file that was generated into a package and isn't any more, as nothing asks for it.
+// tag would, in doc.go.
+func (s *session) warnUnmade(p *candidate, header, tag string) {
+	if !s.cfg.Strict {
+		return
+	}
+	if made := fileWith(p.src, header, ""); made != "" {
+		s.Warnf(beside(p.position(s.base), made), "it was generated, and isn't any more, as nothing asks for it; "+
+			"write // +%s in doc.go, or remove the file", tag)
+	}
 }
 
 // headerOf returns the comments above the package clause of a parsed file.

@@ -20,6 +20,16 @@ type CRDs struct {
 	// those of the definitions.
 	Problems marker.Problems
 	types    map[TypeName]*CRDType
+	// found is what the go command says of other packages.
+	found map[string]listed
+}
+
+// Unfound says why the go command didn't find a package, "" if it did, or if it wasn't asked.
+func (c *CRDs) Unfound(path string) string {
+	if e := c.found[path].Error; e != nil {
+		return oneLine(e.Err)
+	}
+	return ""
 }
 
 // Type returns a type that a kind consists of, nil if its declaration wasn't found.
@@ -99,7 +109,7 @@ type crdReader struct {
 // readCRDs reads the kinds of packages, and all types that are reachable from them.
 func (s *session) readCRDs(packages []*candidate) *CRDs {
 	r := crdReader{session: s, Reporter: marker.Reporter{Strict: s.cfg.Strict}, exprs: newTypeReader(s.sources),
-		crds: &CRDs{types: map[TypeName]*CRDType{}}, packages: map[*source]*CRDPackage{},
+		crds: &CRDs{types: map[TypeName]*CRDType{}, found: s.found}, packages: map[*source]*CRDPackage{},
 		files: map[*file]*marker.CRDComments{}, own: map[*source]bool{}}
 	var declared []*CRDType
 	isKind := map[[2]string]bool{} // by group and name

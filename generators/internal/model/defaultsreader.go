@@ -73,11 +73,17 @@ func (s *session) readDefaults(packages []*candidate) []*DefaultsPackage {
 func (r *defaultsReader) inputs(packages []*candidate) []defaultsInput {
 	var inputs []defaultsInput
 	for _, p := range packages {
-		if r.cfg.Strict && (!p.own() || !p.src.mentions(marker.DefaultsTag+"=")) {
+		if r.cfg.Strict && !p.own() {
 			continue
 		}
 		tags, problems := marker.ParseDefaults(r.docTags(p.src))
 		r.Problems = append(r.Problems, problems...)
+		if !tags.On {
+			r.warnUnmade(p, defaulterGenHeader, marker.DefaultsTag+"=TypeMeta")
+		}
+		if r.cfg.Strict && !p.src.mentions(marker.DefaultsTag+"=") {
+			continue
+		}
 		in := defaultsInput{p, tags, p.src}
 		if tags.On && tags.Input != "" {
 			if in.types = r.pkg(tags.Input); in.types == nil {

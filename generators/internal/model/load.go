@@ -51,6 +51,9 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	}
 	problems := s.Problems.Sort()
 	if problems.Fatal() {
+		if api.CRDs != nil { // whose problems are otherwise reported with those of the definitions
+			problems = append(problems, api.CRDs.Problems...).Sort()
+		}
 		return nil, problems
 	}
 	return api, problems
@@ -107,6 +110,8 @@ type session struct {
 	// writes them to.
 	copied   map[string]bool
 	replaced map[*source]string
+	// uncopied are types, as "path.Type", whose +k8s:deepcopy-gen:interfaces has no effect.
+	uncopied map[string]bool
 	// noFolders are the results of noOwnFolder.
 	noFolders map[string]string
 	// hubs are the packages with +genclient that leaveOutHubs has removed.
