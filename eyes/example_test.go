@@ -28,5 +28,5 @@ func Example() {
 	// no findings
 	//
 	// QUEUE READY IN PROCESS AGAIN PARKED DELAYED NEXT DUE HANDED OUT LONGEST RUNNING OLDEST WAITING FAILING
-	// bakeries 1 0 0 0 0 - 0 - - 0
+	// bakeries 1 0 0 0 0 - 0 no metrics no metrics 0
 }

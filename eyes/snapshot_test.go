@@ -10,8 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
+	clientgoqueue "k8s.io/client-go/util/workqueue"
 
 	"github.com/kubewright/kubewright/eyes"
+	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
 // TestEmpty checks that lists without elements are such in JSON, also at the first look.
@@ -51,5 +53,21 @@ func TestErrorsDontNameObjects(t *testing.T) {
 		if got := e.Snapshot().Informers[0]; got.LastError != want || got.LastErrorKey != "" {
 			t.Errorf("%s: the error is %q, want %q", name, got.LastError, want)
 		}
+	}
+}
+
+// TestNilQueue checks that AddQueue refuses what AsQueue returns for client-go's queues, where it is called.
+func TestNilQueue(t *testing.T) {
+	q := clientgoqueue.NewTyped[string]()
+	defer q.ShutDown()
+	for _, nothing := range []eyes.StatusQueue{nil, workqueue.AsQueue(q)} {
+		func() {
+			defer func() {
+				if text, _ := recover().(string); !strings.Contains(text, "bakeries needs a queue, got nil") {
+					t.Errorf("AddQueue of %T: %q", nothing, text)
+				}
+			}()
+			eyes.New(eyes.Options{}).AddQueue("bakeries", nothing)
+		}()
 	}
 }

@@ -71,7 +71,7 @@ func (s *Snapshot) writeQueues(b *strings.Builder) {
 		"LONGEST RUNNING", "OLDEST WAITING", "FAILING")
 	for _, q := range s.Queues {
 		row(t, q.Source, q.Ready, q.InProcess, q.Again, q.Parked, q.Delayed, seconds(q.NextDueSeconds),
-			q.HandedOut, seconds(q.LongestRunningSeconds), seconds(q.OldestWaitingSeconds), q.Failing)
+			q.HandedOut, measured(q.LongestRunningSeconds), measured(q.OldestWaitingSeconds), q.Failing)
 	}
 	_ = t.Flush()
 }
@@ -145,6 +145,9 @@ func seconds(n *float64) string {
 	}
 	return time.Duration(*n * float64(time.Second)).Round(time.Second).String()
 }
+
+// measured is seconds for a time that only queues with metrics know.
+func measured(n *float64) string { return cmp.Or(seconds(n), "no metrics") }
 
 func known(isKnown bool, n int) string {
 	if !isKnown {

@@ -15,10 +15,13 @@ import (
 // change: old is the zero value for a new object, changed for a deleted one, whose last known state is old.
 // If the queue was made by ownwrites.NewQueue with a tracker that has SkipEchoes, keys are not added for
 // echoes, see package ownwrites; additions because of the initial list, resyncs and deletions are never
-// skipped. Objects of another type than O are reported to utilruntime.
+// skipped. Objects of another type than O are reported to utilruntime. It panics if the queue is nil.
 func Enqueue[T comparable, O any](
 	q *queue.Queue[T], keys func(old, changed O) []T,
 ) cache.ResourceEventHandler {
+	if q == nil {
+		panic("workqueue: Enqueue needs a queue, got nil, as AsQueue returns it for the queues of other packages")
+	}
 	return enqueuer[T, O]{q, keys}
 }
 

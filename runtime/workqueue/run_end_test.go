@@ -265,3 +265,13 @@ func TestRunOfNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestEnqueueOfNothing checks that Enqueue refuses a nil queue at once, and not at an event.
+func TestEnqueueOfNothing(t *testing.T) {
+	defer func() {
+		if text, _ := recover().(string); !strings.Contains(text, "needs a queue, got nil") {
+			t.Errorf("Enqueue of nil: %q", text)
+		}
+	}()
+	workqueue.Enqueue(nil, func(_, _ any) []string { return nil })
+}
