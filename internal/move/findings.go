@@ -32,6 +32,7 @@ func (m *mover) findings(g *program, before *checked, s *structs, settled *settl
 	if g.imported(m.paths, "/dynamicinformer", "/metadatainformer") {
 		m.reportWraps(g, before)
 	}
+	m.reportUnreached(before)
 	if g.imported(m.paths, "/workqueue") {
 		m.reportMetrics(g)
 	}
@@ -248,6 +249,40 @@ func (m *mover) reportWraps(g *program, before *checked) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// reportUnreached reports calls whose informers stay client-go's, or read their lists whole, after the move.
+func (m *mover) reportUnreached(before *checked) {
+	for _, pkg := range before.bodies {
+		for _, file := range pkg.syntax {
+			if ast.IsGenerated(file) {
+				continue
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				id, ok := n.(*ast.Ident)
+				if !ok {
+					return true
+				}
+				f, ok := pkg.info.Uses[id].(*types.Func)
+				if !ok || f.Pkg() == nil || f.Signature().Recv() != nil {
+					return true
+				}
+				text := ""
+				switch {
+				case strings.HasPrefix(f.Pkg().Path(), clientGo+"/informers/") && strings.HasSuffix(f.Name(), "Informer"):
+					text = f.Name() + " makes an informer of client-go's; take it from a factory of " + own + "/informers"
+				case f.Pkg().Path() == clientGo+"/tools/cache" && strings.HasSuffix(f.Name(), "ListWatchFromClient"):
+					text = "lists by " + f.Name() + " aren't decoded as they arrive without listwatch.Streamed, of " +
+						own + "/runtime/listwatch, around it, and config.Wrap(listwatch.Wrap)"
+				default:
+					return true
+				}
+				at := before.files.PositionFor(id.Pos(), false)
+				m.report.byHand(m.relative(at.Filename), at.Line, text)
+				return true
+			})
 		}
 	}
 }
