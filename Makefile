@@ -10,11 +10,11 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## the main job, end to end, on an embedded real API server
-	@echo "building the demo, with an API server and etcd in it (a minute or two the first time) ..."
+	@echo "building the demo, with an API server and etcd in it (some minutes the first time) ..."
 	@cd test/e2e && go run ./demo
 
 demo-sharded: ## replicas of a controller, as processes, share its objects on the same kind of API server: one is killed, one frozen, one stopped
-	@echo "building the demo, with an API server and etcd in it (a minute or two the first time) ..."
+	@echo "building the demo, with an API server and etcd in it (some minutes the first time) ..."
 	@cd test/e2e && go run ./demo-sharded
 
 test: ## everything that must pass, with go test's -short; prints the counts last
