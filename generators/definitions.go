@@ -279,7 +279,10 @@ func (c *Config) forgottenDefinitions(ctx context.Context, set output.Set, api *
 			if isWithin(dir, c.Definitions.Dir) || isWithin(c.Definitions.Dir, dir) {
 				continue
 			}
-			advice += ", or remove them: it writes them to " + c.Definitions.Dir
+			for range set.Records(c.Definitions.Dir) {
+				return nil // not the first run for that folder
+			}
+			advice += ", unless another run writes these; this one writes to " + c.Definitions.Dir
 		}
 		records := slices.Collect(set.Records(dir))
 		if len(records) > 0 && !slices.ContainsFunc(records, isOthers) {

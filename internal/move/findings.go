@@ -253,6 +253,9 @@ func (m *mover) reportWraps(g *program, before *checked) {
 	}
 }
 
+// caches are tools/cache before and after the move.
+var caches = []string{clientGo + "/tools/cache", own + "/runtime/cache"}
+
 // reportUnreached reports calls whose informers stay client-go's, or read their lists whole, after the move.
 func (m *mover) reportUnreached(before *checked) {
 	for _, pkg := range before.bodies {
@@ -260,6 +263,7 @@ func (m *mover) reportUnreached(before *checked) {
 			if ast.IsGenerated(file) {
 				continue
 			}
+			streamed := usesFunc(pkg.info, file, own+"/runtime/listwatch", "Streamed") != nil
 			ast.Inspect(file, func(n ast.Node) bool {
 				id, ok := n.(*ast.Ident)
 				if !ok {
@@ -273,7 +277,8 @@ func (m *mover) reportUnreached(before *checked) {
 				switch {
 				case strings.HasPrefix(f.Pkg().Path(), clientGo+"/informers/") && strings.HasSuffix(f.Name(), "Informer"):
 					text = f.Name() + " makes an informer of client-go's; take it from a factory of " + own + "/informers"
-				case f.Pkg().Path() == clientGo+"/tools/cache" && strings.HasSuffix(f.Name(), "ListWatchFromClient"):
+				case !streamed && slices.Contains(caches, f.Pkg().Path()) &&
+					strings.HasSuffix(f.Name(), "ListWatchFromClient"):
 					text = "lists by " + f.Name() + " aren't decoded as they arrive without listwatch.Streamed, of " +
 						own + "/runtime/listwatch, around it, and config.Wrap(listwatch.Wrap)"
 				default:

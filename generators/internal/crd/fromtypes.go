@@ -142,11 +142,11 @@ func (b *typeBuilder) named(e *model.Expr, pkg string, at token.Position) *node 
 	case model.KnownCRDType(name):
 		return n
 	case t == nil:
-		why := b.types.Unfound(name.Path)
-		if why == "" {
-			why = "go get its module, if go.mod doesn't have it"
+		why := "; go get its module, if go.mod doesn't have it"
+		if reason := b.types.Unfound(name.Path); reason != "" {
+			why = ": " + reason
 		}
-		b.Errorf(at, "the type %s of %s can't be found: %s", name.Name, name.Path, why)
+		b.Errorf(at, "the type %s of %s can't be found%s", name.Name, name.Path, why)
 		n.ref = nil
 		return n
 	}
@@ -263,8 +263,9 @@ func (b *typeBuilder) structOf(t *model.CRDType) *node {
 			immutable = append(immutable, f)
 		}
 		if n.properties[f.Key] != nil {
-			b.StrictErrorf(f.Pos, "two fields of %s have the key %q, so that JSON has neither; give one of them "+
-				"another key", t.Name, f.Key)
+			own := slices.ContainsFunc(b.types.Packages, func(p *model.CRDPackage) bool { return p.Path == t.Path })
+			b.Report(!own || !b.DefinitionOptions.Strict, f.Pos, "two fields of %s have the key %q, so that JSON has "+
+				"neither; give one of them another key", t.Name, f.Key)
 		}
 		n.properties[f.Key] = property
 	}

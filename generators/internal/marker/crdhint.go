@@ -1,6 +1,7 @@
 package marker
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -20,11 +21,23 @@ func CRDHint(text string, on Target) (problem string, warning bool) {
 			return "+" + n + " has no effect on " + on.String() + ", only on " + tag.on.String() + "; move it", false
 		}
 	}
+	if hint := helperHint(name); hint != "" {
+		return fmt.Sprintf(unknownTag, name, hint), false
+	}
 	isOther := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	if slices.ContainsFunc(otherMarkers, isOther) {
 		return "", false
 	}
 	known := slices.Sorted(maps.Keys(crdTags()))
+	tag, isTag := strings.CutPrefix(name, "k8s:")
+	first, _, _ := strings.Cut(tag, ":")
+	isTag = isTag && !strings.Contains(first, "-") // the tags of generators have a dash
+	for _, same := range known {
+		// Of Kubernetes' own validation, whose names may be close to each other: minItems and maxItems.
+		if isTag && strings.EqualFold(same, "kubebuilder:validation:"+tag) {
+			return "+" + name + " has no effect on definitions; write +" + same, true
+		}
+	}
 	hint := Suggest(name, known)
 	if hint == "" {
 		hint = Suggest(short, known)
@@ -32,24 +45,18 @@ func CRDHint(text string, on Target) (problem string, warning bool) {
 	if i := strings.LastIndex(name, ":"); i > 0 && slices.Contains(known, name[:i]) {
 		hint = "; did you mean \"" + name[:i] + "=" + name[i+1:] + "\"?"
 	}
-	tag, isTag := strings.CutPrefix(name, "k8s:")
-	switch first, _, _ := strings.Cut(tag, ":"); {
+	switch {
 	case strings.HasPrefix(name, "kubebuilder:"):
 		return "+" + name + " is no marker of controller-gen" + hint, false
 	case hint != "" && name != "groupGoName": // which clients are named by
 		return "unknown marker +" + name + hint, false
-	case isTag && !strings.Contains(first, "-") && !isHelperTypo(name): // the tags of generators have a dash
+	case isTag:
 		if hint = Suggest("kubebuilder:validation:"+tag, known); hint == "" {
 			hint = "; if there is one of kubebuilder:validation that says the same, write that"
 		}
 		return "+" + name + " has no effect on definitions" + hint, true
 	}
 	return "", false
-}
-
-// isHelperTypo reports whether a name must have been meant for a tag of another generator, which reports it.
-func isHelperTypo(name string) bool {
-	return Suggest(name, slices.Concat(helperTags[:], copyTags[:])) != ""
 }
 
 // String names the places of a target.

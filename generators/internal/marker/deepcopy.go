@@ -16,9 +16,6 @@ const (
 	objectRootTag     = "kubebuilder:object:root"
 )
 
-// copyTags are those of deepcopy-gen.
-var copyTags = [...]string{copyTag, copyInterfacesTag, copyByValueTag}
-
 // Copies is the meaning of the deepcopy tags of one type, or of a package.
 type Copies struct {
 	// Given is true if there is one of the tags, whatever it says.
@@ -46,18 +43,16 @@ type CopyInterface struct {
 
 // ParseCopies parses the deepcopy tags of a type, or those of doc.go if ofPackage is true. If
 // strict, it also parses those of controller-gen. Tags that upstream refuses are errors for every
-// command; unknown tags, which it ignores, are errors if strict and warnings otherwise.
+// command; unknown tags that begin like its own, which it ignores, are errors if strict and warnings
+// otherwise, and so are [HelperTypos].
 func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
-	p := tagParser{Reporter{Strict: strict}}
+	p := tagParser{Reporter{strict, HelperTypos(tags, strict)}}
 	var c Copies
 	byValue := "" // the value of the first such tag
 	for _, tag := range tags {
 		name := strings.TrimSuffix(codetag(tag.Text), ":") // kubebuilder's +name:=value
 		if !strings.HasPrefix(name, copyTag) &&
 			(!strict || name != objectCopyTag && name != objectRootTag) {
-			if hint := Suggest(name, copyTags[:]); hint != "" && strict {
-				p.Errorf(tag.Pos, "unknown tag +%s%s", name, hint)
-			}
 			continue
 		}
 		c.Given = true
@@ -83,7 +78,8 @@ func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
 			p.kubebuilder(&c, tag, name, value)
 		default:
 			// Upstream ignores it. The type then lacks the methods that the tag was meant for.
-			p.StrictErrorf(tag.Pos, "unknown tag +%s%s", name, Suggest(name, copyTags[:]))
+			known := []string{copyTag, copyInterfacesTag, copyByValueTag}
+			p.StrictErrorf(tag.Pos, unknownTag, name, Suggest(name, known))
 		}
 	}
 	return c, p.Problems

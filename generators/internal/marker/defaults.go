@@ -36,8 +36,8 @@ func ParseDefaults(tags []Tag) (Defaults, Problems) {
 		if off(v) != off(values[0]) {
 			p.Errorf(v.Pos, "+%s is both false and another value; remove one", DefaultsTag)
 		}
-		if !off(v) {
-			d.On, d.Fields, d.Pos = true, append(d.Fields, v.Text), v.Pos
+		if d.Pos = v.Pos; !off(v) {
+			d.On, d.Fields = true, append(d.Fields, v.Text)
 		}
 	}
 	inputs, problems := Values(tags, defaultsInputTag)

@@ -45,6 +45,9 @@ func IsPackageTag(name string) bool {
 // errors or warnings as for [ParseClient].
 func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 	p := tagParser{Reporter{Strict: strict}}
+	if strict { // the compatible binaries that read groups leave these tags to others
+		p.Problems = HelperTypos(tags, strict)
+	}
 	pkg := Package{OptedOut: map[string]token.Position{}}
 	hasGoName := false
 	switches := map[string]Tag{}
@@ -56,8 +59,8 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 			continue
 		}
 		if !IsPackageTag(name) {
-			if hint := packageTagHint(name, strict); hint != "" {
-				p.StrictErrorf(tag.Pos, "unknown tag +%s%s", name, hint)
+			if hint := packageTagHint(name); hint != "" {
+				p.StrictErrorf(tag.Pos, unknownTag, name, hint)
 			}
 			continue
 		}
@@ -103,17 +106,39 @@ const RegistersTag = "k8s:register-gen"
 // groupLetters are the characters of DNS names, and those that are common in misspelt ones.
 const groupLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
 
-// helperTags are the tags by which a package asks for code in its own folder.
-var helperTags = [...]string{copyTag, RegistersTag, DefaultsTag, defaultsInputTag}
+// helperTags are the tags by which packages and types ask for code in the folder of the package.
+var helperTags = [...]string{copyTag, copyInterfacesTag, copyByValueTag, objectCopyTag, objectRootTag,
+	RegistersTag, DefaultsTag, defaultsInputTag}
+
+// HelperTypos reports tags whose names are close to those of helperTags: errors if strict and warnings
+// otherwise.
+func HelperTypos(tags []Tag, strict bool) Problems {
+	r := Reporter{Strict: strict}
+	for _, tag := range tags {
+		name := strings.TrimSuffix(codetag(tag.Text), ":")
+		if hint := helperHint(name); hint != "" {
+			r.StrictErrorf(tag.Pos, unknownTag, name, hint)
+		}
+	}
+	return r.Problems
+}
+
+// unknownTag is the message for a tag that is close to a known one: the same for all that report one, so that
+// it is shown once.
+const unknownTag = "unknown tag +%s%s"
+
+// helperHint suggests one of helperTags, "" for these and for any other tag.
+func helperHint(name string) string {
+	if slices.Contains(helperTags[:], name) || strings.HasPrefix(name, copyTag+":") {
+		return ""
+	}
+	return Suggest(name, helperTags[:])
+}
 
 // packageTagHint suggests the tag that an unknown name must have been meant for,
-// "" for a tag of another tool: none of theirs has a name that close to ours. Those of
-// helperTags are for other binaries than the compatible ones that read groups.
-func packageTagHint(name string, strict bool) string {
+// "" for a tag of another tool: none of theirs has a name that close to ours.
+func packageTagHint(name string) string {
 	known := []string{"groupName", "groupGoName"}
-	if strict && !slices.Contains(helperTags[:], name) && !strings.HasPrefix(name, copyTag) {
-		known = append(known, helperTags[:]...)
-	}
 	for _, generator := range generatorNames {
 		if strings.HasPrefix(name, "k8s:"+generator+":") {
 			return "; write +k8s:" + generator + "=false to leave the generator out"

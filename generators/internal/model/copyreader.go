@@ -57,7 +57,7 @@ type copyTags struct {
 // unasked reports tags that have no effect because nothing asks for the functions of their type.
 func (r *copyReader) unasked(src *source, tags copyTags) {
 	for _, pos := range tags.misplaced {
-		r.Warnf(pos, "+%s has an effect in the package's doc.go only; move it there", copiesOfPackage)
+		r.Warnf(pos, "+%s is ignored here; it has an effect in the package's doc.go only", copiesOfPackage)
 	}
 	for name, own := range tags.types {
 		if len(own.Interfaces) > 0 && own.Value == "" && own.Generate != "true" && own.Root != "true" {
@@ -75,8 +75,13 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 	if !tags.all {
 		r.unasked(p.src, tags)
 	}
-	if tags.Value == "false" || !tags.all && len(tags.types) == 0 {
-		r.warnUnmade(p, deepCopyGenHeader, copiesOfPackage)
+	switch {
+	case tags.Value == "false":
+		r.warnUnmade(p, deepCopyGenHeader, "as doc.go has +k8s:deepcopy-gen=false; remove the file")
+		return nil
+	case !tags.all && len(tags.types) == 0:
+		r.warnUnmade(p, deepCopyGenHeader, "as nothing asks for it; write // +"+copiesOfPackage+
+			" in doc.go, or remove the file")
 		return nil
 	}
 	pkg := &CopyPackage{HelperPackage: newHelperPackage(p, r.cfg.CopiesFile)}
@@ -104,7 +109,7 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 		delete(r.methods, p.src)
 	}
 	if len(pkg.Types) == 0 {
-		r.warnUnmade(p, deepCopyGenHeader, copiesOfPackage)
+		r.warnUnmade(p, deepCopyGenHeader, "as no type of the package is to have deep copies; remove the file")
 		return nil
 	}
 	p.helped = true
@@ -131,6 +136,8 @@ func (t *CopyType) bare() string {
 
 // tags reads the tags of a package and of its types.
 func (r *copyReader) tags(src *source) copyTags {
+	// Types with tags may be generated, as by go-swagger.
+	src.undeferText("", "+k8s:deepcopy-gen", "+kubebuilder:object")
 	tags := copyTags{types: map[string]marker.Copies{}}
 	parse := func(found []marker.Tag, ofPackage bool) marker.Copies {
 		copies, problems := marker.ParseCopies(found, ofPackage, r.cfg.Strict)
@@ -149,8 +156,10 @@ func (r *copyReader) tags(src *source) copyTags {
 		for _, group := range f.syntax.Comments {
 			// Controller-gen reads the comments above every package clause.
 			if r.cfg.Strict && group.End() < f.syntax.Package && mentions(group, copyWords...) {
-				found, _ := marker.ParseCopies(marker.ScanPackage(r.fset, group), true, true)
+				above := marker.ScanPackage(r.fset, group)
+				found, _ := marker.ParseCopies(above, true, true)
 				tags.all = tags.all || found.Generate == "true"
+				r.Problems = append(r.Problems, marker.HelperTypos(above, true)...)
 				if !f.isDoc() && found.Value == "package" {
 					tags.misplaced = append(tags.misplaced, found.Pos)
 				}
@@ -165,8 +174,8 @@ func (r *copyReader) tags(src *source) copyTags {
 	return tags
 }
 
-// copyWords are what comments with deepcopy tags have, also with misspelt ones.
-var copyWords = []string{"+k8s:d", "deepcopy-gen", "kubebuilder:object"}
+// copyWords are what comments with deepcopy tags have, also with most misspelt ones.
+var copyWords = []string{"k8s:", "deepcopy-gen", "kubebuilder:object"}
 
 // typeTagsOf calls visit for each type of a file that may have deepcopy tags.
 func (r *copyReader) typeTagsOf(f *file, visit func(string, []marker.Tag)) {
@@ -424,15 +433,13 @@ func fileWith(src *source, line, preferred string) string {
 // copiesOfPackage is the tag that asks for deep copies of all types of a package.
 const copiesOfPackage = "k8s:deepcopy-gen=package"
 
-// warnUnmade warns of a file that was generated into a package and isn't any more, as nothing asks for it.
-// tag would, in doc.go.
-func (s *session) warnUnmade(p *candidate, header, tag string) {
+// warnUnmade warns of a file that was generated into a package and isn't any more.
+func (s *session) warnUnmade(p *candidate, header, why string) {
 	if !s.cfg.Strict {
 		return
 	}
 	if made := fileWith(p.src, header, ""); made != "" {
-		s.Warnf(beside(p.position(s.base), made), "it was generated, and isn't any more, as nothing asks for it; "+
-			"write // +%s in doc.go, or remove the file", tag)
+		s.Warnf(beside(p.position(s.base), made), "it was generated, and isn't any more, %s", why)
 	}
 }
 

@@ -372,6 +372,7 @@ func (r *crdReader) markers(p *source, lines []marker.CRDLine, on marker.Target)
 	var all []marker.CRDMarker
 	for _, line := range lines {
 		pos := r.fset.Position(line.At)
+		pos.Offset = 0 // as in a marker.Tag, so that what both report is shown once
 		name := marker.LookupCRD(line.Text, on)
 		if name == "" {
 			if problem, warning := marker.CRDHint(line.Text, on); problem != "" && r.own[p] {

@@ -78,8 +78,13 @@ func (r *defaultsReader) inputs(packages []*candidate) []defaultsInput {
 		}
 		tags, problems := marker.ParseDefaults(r.docTags(p.src))
 		r.Problems = append(r.Problems, problems...)
-		if !tags.On {
-			r.warnUnmade(p, defaulterGenHeader, marker.DefaultsTag+"=TypeMeta")
+		switch {
+		case tags.On:
+		case tags.Pos.IsValid():
+			r.warnUnmade(p, defaulterGenHeader, "as doc.go has +"+marker.DefaultsTag+"=false; remove the file")
+		default:
+			r.warnUnmade(p, defaulterGenHeader, "as nothing asks for it; write // +"+marker.DefaultsTag+
+				"=TypeMeta in doc.go, or remove the file")
 		}
 		if r.cfg.Strict && !p.src.mentions(marker.DefaultsTag+"=") {
 			continue

@@ -52,11 +52,19 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	problems := s.Problems.Sort()
 	if problems.Fatal() {
 		if api.CRDs != nil { // whose problems are otherwise reported with those of the definitions
-			problems = append(problems, api.CRDs.Problems...).Sort()
+			problems = append(problems, atOtherPlaces(api.CRDs.Problems, problems)...).Sort()
 		}
 		return nil, problems
 	}
 	return api, problems
+}
+
+// atOtherPlaces returns the problems at whose places others has none: two there would say the same in other
+// words.
+func atOtherPlaces(problems, others marker.Problems) marker.Problems {
+	return slices.DeleteFunc(slices.Clone(problems), func(p marker.Problem) bool {
+		return slices.ContainsFunc(others, func(other marker.Problem) bool { return other.Pos == p.Pos })
+	})
 }
 
 // readAPI adds groups, versions, kinds, and all that follows from them.

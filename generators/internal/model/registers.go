@@ -85,11 +85,11 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 		made = fileWith(p.src, registerGenHeader, defaultRegistersFile)
 	}
 	if !asked && !tags.HasGroupName || pos.IsValid() && !asked {
-		if made != "" {
-			r.Warnf(beside(p.position(r.base), made),
-				"it was generated, and isn't any more, as doc.go has neither +groupName nor +%s; "+
-					"add the tag, or remove the file", marker.RegistersTag)
+		why := "as doc.go has neither +groupName nor +" + marker.RegistersTag + "; add the tag, or remove the file"
+		if pos.IsValid() {
+			why = "as doc.go has +" + marker.RegistersTag + "=false; remove the file"
 		}
+		r.warnUnmade(p, registerGenHeader, why)
 		return nil
 	}
 	registration := &Registration{newHelperPackage(p, r.cfg.RegistersFile), tags.GroupName, "", nil}

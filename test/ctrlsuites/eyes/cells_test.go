@@ -166,8 +166,8 @@ func TestCells(t *testing.T) {
 	}, nil)
 	b.has(b.cells("queues")[0], map[string]string{
 		"Queue": "bakeries", "Ready": "4", "In process": "1", "Again": "1", "Parked": "0", "Delayed": "1",
-		"Handed out": "1", "Longest running": "-", "Oldest waiting": "-", "Shut down": "no",
-		"Failing": "0",
+		"Handed out": "1", "Longest running": "no metrics", "Oldest waiting": "no metrics",
+		"Shut down": "no", "Failing": "0",
 	}, map[string]between{"Next due": {time.Until(soonest), latest.Sub(shown.Taken)}})
 
 	b.has(b.cells("members")[0], map[string]string{
