@@ -255,8 +255,8 @@ func isWithin(dir, other string) bool {
 }
 
 // forgottenDefinitions warns if a run names all packages of the definitions in one of the folders where they
-// usually are, and writes none or writes them elsewhere: nobody would notice that those get out of date. If
-// packages of theirs aren't named, another run writes them.
+// usually are, and writes none, or writes them to another folder for the first time: nobody would notice that
+// those get out of date. If packages of theirs aren't named, another run writes them.
 func (c *Config) forgottenDefinitions(ctx context.Context, set output.Set, api *model.API) Problems {
 	if !c.Strict || len(api.Packages) == 0 {
 		return nil
@@ -272,15 +272,15 @@ func (c *Config) forgottenDefinitions(ctx context.Context, set output.Set, api *
 		})
 	}
 	set.Headers = []string{definitionLine}
+	if c.Definitions != nil && len(slices.Collect(set.Records(c.Definitions.Dir))) > 0 {
+		return nil // not the first run for that folder
+	}
 	for _, name := range []string{"config/crd/bases", "config/crd", "crds"} {
 		dir := shorten(filepath.Join(here.Dir, filepath.FromSlash(name)))
 		advice := "give --crds-dir " + dir
 		if c.Definitions != nil {
 			if isWithin(dir, c.Definitions.Dir) || isWithin(c.Definitions.Dir, dir) {
 				continue
-			}
-			for range set.Records(c.Definitions.Dir) {
-				return nil // not the first run for that folder
 			}
 			advice += ", unless another run writes these; this one writes to " + c.Definitions.Dir
 		}

@@ -18,10 +18,11 @@ func CRDHint(text string, on Target) (problem string, warning bool) {
 	name, short, _ := splitCRD(text)
 	for _, n := range []string{name, short} {
 		if tag, ok := crdTags()[n]; ok {
-			return "+" + n + " has no effect on " + on.String() + ", only on " + tag.on.String() + "; move it", false
+			return "+" + n + " has no effect on " + on.String() + ", only on " + tag.on.String() + "; move it",
+				strings.HasPrefix(n, "k8s:")
 		}
 	}
-	if hint := helperHint(name); hint != "" {
+	if name, hint := helperHint(text, helperTags[:]); hint != "" && on != OnField {
 		return fmt.Sprintf(unknownTag, name, hint), false
 	}
 	isOther := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
@@ -32,8 +33,9 @@ func CRDHint(text string, on Target) (problem string, warning bool) {
 	tag, isTag := strings.CutPrefix(name, "k8s:")
 	first, _, _ := strings.Cut(tag, ":")
 	isTag = isTag && !strings.Contains(first, "-") // the tags of generators have a dash
+	tag = strings.TrimPrefix(tag, "validation:")
 	for _, same := range known {
-		// Of Kubernetes' own validation, whose names may be close to each other: minItems and maxItems.
+		// An exact match comes first: the closest name to k8s:minItems is k8s:maxItems.
 		if isTag && strings.EqualFold(same, "kubebuilder:validation:"+tag) {
 			return "+" + name + " has no effect on definitions; write +" + same, true
 		}

@@ -46,7 +46,8 @@ type CopyInterface struct {
 // command; unknown tags that begin like its own, which it ignores, are errors if strict and warnings
 // otherwise, and so are [HelperTypos].
 func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
-	p := tagParser{Reporter{strict, HelperTypos(tags, strict)}}
+	known := []string{copyTag, copyInterfacesTag, copyByValueTag}
+	p := tagParser{Reporter{strict, HelperTypos(tags, strict, known...)}}
 	var c Copies
 	byValue := "" // the value of the first such tag
 	for _, tag := range tags {
@@ -78,7 +79,6 @@ func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
 			p.kubebuilder(&c, tag, name, value)
 		default:
 			// Upstream ignores it. The type then lacks the methods that the tag was meant for.
-			known := []string{copyTag, copyInterfacesTag, copyByValueTag}
 			p.StrictErrorf(tag.Pos, unknownTag, name, Suggest(name, known))
 		}
 	}

@@ -110,29 +110,33 @@ const groupLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 var helperTags = [...]string{copyTag, copyInterfacesTag, copyByValueTag, objectCopyTag, objectRootTag,
 	RegistersTag, DefaultsTag, defaultsInputTag}
 
-// HelperTypos reports tags whose names are close to those of helperTags: errors if strict and warnings
-// otherwise.
-func HelperTypos(tags []Tag, strict bool) Problems {
+// HelperTypos reports tags whose names are close to those of known, or of helperTags if strict: errors if
+// strict and warnings otherwise.
+func HelperTypos(tags []Tag, strict bool, known ...string) Problems {
 	r := Reporter{Strict: strict}
+	if strict {
+		known = helperTags[:]
+	}
 	for _, tag := range tags {
-		name := strings.TrimSuffix(codetag(tag.Text), ":")
-		if hint := helperHint(name); hint != "" {
+		if name, hint := helperHint(tag.Text, known); hint != "" {
 			r.StrictErrorf(tag.Pos, unknownTag, name, hint)
 		}
 	}
 	return r.Problems
 }
 
-// unknownTag is the message for a tag that is close to a known one: the same for all that report one, so that
-// it is shown once.
+// unknownTag is the message for a tag that nothing reads: the same for all that report one, so that it is
+// shown once.
 const unknownTag = "unknown tag +%s%s"
 
-// helperHint suggests one of helperTags, "" for these and for any other tag.
-func helperHint(name string) string {
+// helperHint returns the name of a tag, and suggests which of known it was meant for. The hint is "" if the
+// tag is one of helperTags, or close to none.
+func helperHint(text string, known []string) (name, hint string) {
+	name = strings.TrimSuffix(codetag(text), ":") // kubebuilder's +name:=value
 	if slices.Contains(helperTags[:], name) || strings.HasPrefix(name, copyTag+":") {
-		return ""
+		return name, ""
 	}
-	return Suggest(name, helperTags[:])
+	return name, Suggest(name, known)
 }
 
 // packageTagHint suggests the tag that an unknown name must have been meant for,

@@ -109,7 +109,10 @@ func (r *copyReader) readPackage(p *candidate) *CopyPackage {
 		delete(r.methods, p.src)
 	}
 	if len(pkg.Types) == 0 {
-		r.warnUnmade(p, deepCopyGenHeader, "as no type of the package is to have deep copies; remove the file")
+		if !r.Problems.Fatal() { // a type that can't have some may be the reason
+			r.warnUnmade(p, deepCopyGenHeader, "as no type of the package needs generated deep copies; remove "+
+				"the file")
+		}
 		return nil
 	}
 	p.helped = true

@@ -76,8 +76,10 @@ func (r *defaultsReader) inputs(packages []*candidate) []defaultsInput {
 		if r.cfg.Strict && !p.own() {
 			continue
 		}
-		tags, problems := marker.ParseDefaults(r.docTags(p.src))
+		found := r.docTags(p.src)
+		tags, problems := marker.ParseDefaults(found)
 		r.Problems = append(r.Problems, problems...)
+		r.Problems = append(r.Problems, marker.HelperTypos(found, r.cfg.Strict, marker.DefaultsTag)...)
 		switch {
 		case tags.On:
 		case tags.Pos.IsValid():

@@ -59,11 +59,12 @@ func Load(ctx context.Context, cfg Config) (*API, marker.Problems) {
 	return api, problems
 }
 
-// atOtherPlaces returns the problems at whose places others has none: two there would say the same in other
-// words.
+// atOtherPlaces returns the problems at whose places others has no error, from which they may follow.
 func atOtherPlaces(problems, others marker.Problems) marker.Problems {
 	return slices.DeleteFunc(slices.Clone(problems), func(p marker.Problem) bool {
-		return slices.ContainsFunc(others, func(other marker.Problem) bool { return other.Pos == p.Pos })
+		return slices.ContainsFunc(others, func(other marker.Problem) bool {
+			return other.Pos == p.Pos && !other.Warning
+		})
 	})
 }
 

@@ -156,8 +156,7 @@ func (s *session) checkObject(decl *typeDecl, st *structType, broken Generators,
 		case found == selectsMethod, s.nested[decl.pkg]: // what generates it in its module is reported
 		case method == "DeepCopyObject" && s.uncopied[decl.pkg.path+"."+decl.name]:
 			s.brokenf(broken, s.at(decl.spec), "%s has no DeepCopyObject, without which it is no object: "+
-				"+k8s:deepcopy-gen:interfaces has no effect, as nothing asks for the type's deep copy; doc.go "+
-				"needs // +"+copiesOfPackage, what)
+				"+k8s:deepcopy-gen:interfaces has no effect without // +"+copiesOfPackage+" in doc.go", what)
 		case method == "DeepCopyObject":
 			s.brokenf(broken, s.at(decl.spec), "%s has no DeepCopyObject, without which it is no object, and "+
 				"nothing generates one here; write "+copyObjectTag+" above it, or run what generates it first", what)

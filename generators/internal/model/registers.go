@@ -114,6 +114,7 @@ func (r *registerReader) readPackage(p *candidate) *Registration {
 	}
 	p.src.undeferTypes(r.outputs[p.src])
 	if !r.types(p.src, registration) {
+		r.warnUnmade(p, registerGenHeader, "as the package has no types to register; remove the file")
 		return nil
 	}
 	if asked || !r.cfg.Strict || r.hasClients(p.src) { // to others the registration isn't worth an error
@@ -160,6 +161,7 @@ func (r *registerReader) asked(p *candidate) (asked bool, pos token.Position, ta
 	found := r.docTags(p.src)
 	// Its problems are reported when the kinds are read, if they are.
 	tags, _ = marker.ParsePackage(found, r.cfg.Strict)
+	r.Problems = append(r.Problems, marker.HelperTypos(found, r.cfg.Strict, marker.RegistersTag)...)
 	for _, tag := range found {
 		if tag.Name != marker.RegistersTag {
 			continue
