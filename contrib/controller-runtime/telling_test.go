@@ -10,8 +10,10 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 )
@@ -74,5 +76,28 @@ func TestTellsWhoDidNotSync(t *testing.T) {
 	if len(lines) != 1 || !strings.HasPrefix(lines[0], "cache: ") || !strings.Contains(lines[0], "Secret") ||
 		!strings.Contains(lines[0], `"reason"="forbidden"`) {
 		t.Errorf("the log has %q", lines)
+	}
+}
+
+// TestNeedsNoLeader checks that a manager starts a cache that is added to it when it would start
+// controller-runtime's.
+func TestNeedsNoLeader(t *testing.T) {
+	several := options()
+	several.DefaultNamespaces = map[string]cache.Config{"one": {}, "two": {}}
+	needs := func(c cache.Cache, err error) bool {
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, ok := c.(manager.LeaderElectionRunnable)
+		return !ok || of.NeedLeaderElection()
+	}
+	for name, opts := range map[string]cache.Options{"all": options(), "several": several} {
+		config := &rest.Config{Host: "127.0.0.1:1"} // nothing is sent
+		theirs := needs(cache.New(config, opts))
+		if ours := needs(kwctrl.NewCaches(kwctrl.Options{}).NewCache(config, opts)); ours != theirs {
+			t.Errorf("%s namespaces: %t, want %t", name, ours, theirs)
+		} else if name == "all" && ours {
+			t.Error("a cache of all namespaces waits for a leader")
+		}
 	}
 }

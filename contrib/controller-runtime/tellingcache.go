@@ -100,3 +100,10 @@ func (c *tellingCache) tell(logger klog.Logger) {
 		c.told[e.Informer] = e.Reason
 	}
 }
+
+// NeedLeaderElection is the answer of controller-runtime's cache. A manager that such a cache is added to
+// starts it without being the leader, unless the cache has no answer, as one for several namespaces.
+func (c *tellingCache) NeedLeaderElection() bool {
+	of, answers := c.Cache.(interface{ NeedLeaderElection() bool })
+	return !answers || of.NeedLeaderElection()
+}
