@@ -3,6 +3,7 @@ package kwctrl
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
@@ -23,11 +24,23 @@ type tellingCache struct {
 	mu      sync.Mutex
 	// told are the reasons that were logged, by informer.
 	told map[string]string
+	// waiting counts the calls that wait for informers.
+	waiting atomic.Int32
 }
 
-// Start runs the informers.
+// Start runs the informers. When ctx ends, it tells of those that somebody waits for, before they stop: the
+// wait may have ended at the same moment, which is why the manager ends.
 func (c *tellingCache) Start(ctx context.Context) error {
-	return c.Cache.Start(klog.NewContext(ctx, loggerOf(ctx)))
+	logger := loggerOf(ctx)
+	running, stop := context.WithCancel(klog.NewContext(context.WithoutCancel(ctx), logger))
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		if c.waiting.Load() > 0 {
+			c.tell(logger)
+		}
+		stop()
+	})()
+	return c.Cache.Start(running)
 }
 
 // loggerOf returns the context's logger, or controller-runtime's, or klog's if the program has set none.
@@ -57,6 +70,8 @@ func (c *tellingCache) GetInformer(
 
 // watch calls wait, and tells if ctx ends meanwhile: at once, because the informers stop soon.
 func (c *tellingCache) watch(ctx context.Context, wait func()) {
+	c.waiting.Add(1)
+	defer c.waiting.Add(-1)
 	told := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(told)
