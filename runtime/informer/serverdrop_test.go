@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +33,7 @@ import (
 // drops is a server of config maps over HTTP, and what it does with requests to leave managedFields out.
 type drops struct {
 	objects *runtimetest.Server[*corev1.ConfigMap, *corev1.ConfigMapList]
-	honours bool
+	honours atomic.Bool
 	// refuses returns whether a request is refused.
 	refuses func(verb string, asked bool) bool
 	config  *rest.Config
@@ -90,7 +91,7 @@ func (s *drops) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	s.requests = append(s.requests, got)
 	s.mu.Unlock()
 	leaveOut := func(o *corev1.ConfigMap) {
-		if s.honours && got.asks() {
+		if s.honours.Load() && got.asks() {
 			o.ManagedFields = nil
 		}
 	}
@@ -268,7 +269,7 @@ func TestServerDrop(t *testing.T) {
 			t.Errorf("without the option: %+v", plain)
 		}
 		ignored := s.sync(t, of(lists), informer.Options{Drop: onlyManagedFields})
-		s.honours = true
+		s.honours.Store(true)
 		honoured := s.sync(t, of(lists), informer.Options{Drop: slices.Repeat(onlyManagedFields, 2)})
 		for _, c := range []cached{ignored, honoured} {
 			c.expectStreams(t)
