@@ -103,10 +103,10 @@ func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
 }
 
 // AddQueue looks at a queue until it is shut down and empty. It replaces what was added by that name. It
-// panics if the queue is nil, as workqueue.AsQueue returns it for client-go's queues.
+// panics if the queue is nil: workqueue.AsQueue returns nil for client-go's queues.
 func (e *Eyes) AddQueue(name string, q StatusQueue) {
 	if v := reflect.ValueOf(q); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-		panic("eyes: AddQueue of " + name + " needs a queue, got nil, as workqueue.AsQueue returns it for the " +
+		panic("eyes: AddQueue of " + name + " needs a queue, got nil; workqueue.AsQueue returns nil for the " +
 			"queues of other packages")
 	}
 	keeping, ok := q.(lineQueue)

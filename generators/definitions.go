@@ -243,17 +243,6 @@ func (c *Config) lostVersions(
 	return problems.Sort()
 }
 
-// isWithin reports whether a folder is another one, or in it.
-func isWithin(dir, other string) bool {
-	a, errA := filepath.Abs(dir)
-	b, errB := filepath.Abs(other)
-	if errA != nil || errB != nil {
-		return false
-	}
-	rel, err := filepath.Rel(b, a)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // forgottenDefinitions warns if a run names all packages of the definitions in one of the folders where they
 // usually are, and writes none, or writes them to another folder for the first time: nobody would notice that
 // those get out of date. If packages of theirs aren't named, another run writes them.
@@ -279,9 +268,6 @@ func (c *Config) forgottenDefinitions(ctx context.Context, set output.Set, api *
 		dir := shorten(filepath.Join(here.Dir, filepath.FromSlash(name)))
 		advice := "give --crds-dir " + dir
 		if c.Definitions != nil {
-			if isWithin(dir, c.Definitions.Dir) || isWithin(c.Definitions.Dir, dir) {
-				continue
-			}
 			advice += ", unless another run writes these; this one writes to " + c.Definitions.Dir
 		}
 		records := slices.Collect(set.Records(dir))

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/types"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -264,48 +265,48 @@ func (m *mover) reportUnreached(before *checked) {
 				continue
 			}
 			streamed := usesFunc(pkg.info, file, own+"/runtime/listwatch", "Streamed") != nil
-			ast.Inspect(file, func(n ast.Node) bool {
-				id, ok := n.(*ast.Ident)
-				if !ok {
-					return true
-				}
-				f, ok := pkg.info.Uses[id].(*types.Func)
-				if !ok || f.Pkg() == nil || f.Signature().Recv() != nil {
-					return true
-				}
+			for id, f := range functions(pkg.info, file) {
 				text := ""
-				switch {
-				case strings.HasPrefix(f.Pkg().Path(), clientGo+"/informers/") && strings.HasSuffix(f.Name(), "Informer"):
-					text = f.Name() + " makes an informer of client-go's; take it from a factory of " + own + "/informers"
-				case !streamed && slices.Contains(caches, f.Pkg().Path()) &&
-					strings.HasSuffix(f.Name(), "ListWatchFromClient"):
-					text = "lists by " + f.Name() + " aren't decoded as they arrive without listwatch.Streamed, of " +
-						own + "/runtime/listwatch, around it, and config.Wrap(listwatch.Wrap)"
+				switch of, name := f.Pkg().Path(), f.Name(); {
+				case strings.HasPrefix(of, clientGo+"/informers/") && strings.HasSuffix(name, "Informer"):
+					text = name + " makes an informer of client-go's; take it from a factory of " + own + "/informers"
+				case !streamed && slices.Contains(caches, of) && strings.HasSuffix(name, "ListWatchFromClient"):
+					text = "lists by " + name + " aren't decoded as they arrive without listwatch.Streamed, of " + own +
+						"/runtime/listwatch, around it, and config.Wrap(listwatch.Wrap)"
 				default:
-					return true
+					continue
 				}
 				at := before.files.PositionFor(id.Pos(), false)
 				m.report.byHand(m.relative(at.Filename), at.Line, text)
-				return true
-			})
+			}
 		}
 	}
 }
 
 // usesFunc returns the uses of a function of a package in a file.
 func usesFunc(info *types.Info, file *ast.File, pkg, name string) (found []*ast.Ident) {
-	ast.Inspect(file, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if !ok || id.Name != name {
-			return true
-		}
-		if object := info.Uses[id]; object != nil && object.Pkg() != nil && object.Pkg().Path() == pkg &&
-			object.Parent() == object.Pkg().Scope() {
+	for id, f := range functions(info, file) {
+		if f.Name() == name && f.Pkg().Path() == pkg {
 			found = append(found, id)
 		}
-		return true
-	})
+	}
 	return found
+}
+
+// functions yields the uses of functions of packages in a file.
+func functions(info *types.Info, file *ast.File) iter.Seq2[*ast.Ident, *types.Func] {
+	return func(yield func(*ast.Ident, *types.Func) bool) {
+		for n := range ast.Preorder(file) {
+			id, ok := n.(*ast.Ident)
+			if !ok {
+				continue
+			}
+			f, ok := info.Uses[id].(*types.Func)
+			if ok && f.Pkg() != nil && f.Signature().Recv() == nil && !yield(id, f) {
+				return
+			}
+		}
+	}
 }
 
 // providers are the packages that register client-go's metrics of queues when they are linked.

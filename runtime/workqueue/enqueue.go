@@ -20,7 +20,7 @@ func Enqueue[T comparable, O any](
 	q *queue.Queue[T], keys func(old, changed O) []T,
 ) cache.ResourceEventHandler {
 	if q == nil {
-		panic("workqueue: Enqueue needs a queue, got nil, as AsQueue returns it for the queues of other packages")
+		panic("workqueue: Enqueue needs a queue, got nil; AsQueue returns nil for the queues of other packages")
 	}
 	return enqueuer[T, O]{q, keys}
 }

@@ -160,7 +160,7 @@ func (p *tagParser) shape(tag Tag) {
 		} else if hint := Suggest(tag.Name, append(ClientTags(), resourceNameTag)); hint != "" {
 			// Most other tags belong to other tools, so only a name close to one
 			// of ours is worth a report.
-			p.StrictErrorf(tag.Pos, "unknown tag +%s%s", tag.Name, hint)
+			p.StrictErrorf(tag.Pos, UnknownTag, tag.Name, hint)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func (p *tagParser) unknown(tag Tag) {
 			return
 		}
 	}
-	p.Errorf(tag.Pos, "unknown tag +%s%s", tag.Name, Suggest(tag.Name, ClientTags()))
+	p.Errorf(tag.Pos, UnknownTag, tag.Name, Suggest(tag.Name, ClientTags()))
 }
 
 // skipped combines readonly, onlyVerbs and skipVerbs as ParseClientGenTags of

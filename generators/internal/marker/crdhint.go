@@ -23,7 +23,7 @@ func CRDHint(text string, on Target) (problem string, warning bool) {
 		}
 	}
 	if name, hint := helperHint(text, helperTags[:]); hint != "" && on != OnField {
-		return fmt.Sprintf(unknownTag, name, hint), false
+		return fmt.Sprintf(UnknownTag, name, hint), false
 	}
 	isOther := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	if slices.ContainsFunc(otherMarkers, isOther) {
@@ -34,11 +34,10 @@ func CRDHint(text string, on Target) (problem string, warning bool) {
 	first, _, _ := strings.Cut(tag, ":")
 	isTag = isTag && !strings.Contains(first, "-") // the tags of generators have a dash
 	tag = strings.TrimPrefix(tag, "validation:")
-	for _, same := range known {
-		// An exact match comes first: the closest name to k8s:minItems is k8s:maxItems.
-		if isTag && strings.EqualFold(same, "kubebuilder:validation:"+tag) {
-			return "+" + name + " has no effect on definitions; write +" + same, true
-		}
+	// An exact match comes first: the closest name to k8s:minItems is k8s:maxItems.
+	same := func(n string) bool { return strings.EqualFold(n, "kubebuilder:validation:"+tag) }
+	if i := slices.IndexFunc(known, same); isTag && i >= 0 {
+		return "+" + name + " has no effect on definitions; write +" + known[i], true
 	}
 	hint := Suggest(name, known)
 	if hint == "" {

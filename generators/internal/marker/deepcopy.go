@@ -79,7 +79,7 @@ func ParseCopies(tags []Tag, ofPackage, strict bool) (Copies, Problems) {
 			p.kubebuilder(&c, tag, name, value)
 		default:
 			// Upstream ignores it. The type then lacks the methods that the tag was meant for.
-			p.StrictErrorf(tag.Pos, unknownTag, name, Suggest(name, known))
+			p.StrictErrorf(tag.Pos, UnknownTag, name, Suggest(name, known))
 		}
 	}
 	return c, p.Problems

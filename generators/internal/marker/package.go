@@ -60,7 +60,7 @@ func ParsePackage(tags []Tag, strict bool) (Package, Problems) {
 		}
 		if !IsPackageTag(name) {
 			if hint := packageTagHint(name); hint != "" {
-				p.StrictErrorf(tag.Pos, unknownTag, name, hint)
+				p.StrictErrorf(tag.Pos, UnknownTag, name, hint)
 			}
 			continue
 		}
@@ -119,15 +119,15 @@ func HelperTypos(tags []Tag, strict bool, known ...string) Problems {
 	}
 	for _, tag := range tags {
 		if name, hint := helperHint(tag.Text, known); hint != "" {
-			r.StrictErrorf(tag.Pos, unknownTag, name, hint)
+			r.StrictErrorf(tag.Pos, UnknownTag, name, hint)
 		}
 	}
 	return r.Problems
 }
 
-// unknownTag is the message for a tag that nothing reads: the same for all that report one, so that it is
+// UnknownTag is the message for a tag that nothing reads: the same for all that report one, so that it is
 // shown once.
-const unknownTag = "unknown tag +%s%s"
+const UnknownTag = "unknown tag +%s%s"
 
 // helperHint returns the name of a tag, and suggests which of known it was meant for. The hint is "" if the
 // tag is one of helperTags, or close to none.

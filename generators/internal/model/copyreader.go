@@ -18,14 +18,13 @@ type copyReader struct {
 	*copyPlanner
 	// left are the packages whose functions controller-gen makes.
 	left []*candidate
-	// alone are types, as "path.Type", whose tag for interfaces has no effect: nothing asks for their functions.
-	alone map[string]bool
 }
 
 // readCopies returns the packages whose types get DeepCopy functions.
 func (s *session) readCopies(packages []*candidate) []*CopyPackage {
 	r := &copyReader{copyPlanner: &copyPlanner{session: s, shapes: newShapes(s.sources),
-		made: map[string]bool{}, methods: map[*source]map[string]bool{}}, alone: map[string]bool{}}
+		made: map[string]bool{}, methods: map[*source]map[string]bool{}}}
+	s.uncopied = map[string]bool{}
 	var found []*CopyPackage
 	for _, p := range packages {
 		if pkg := r.readPackage(p); pkg != nil {
@@ -39,7 +38,7 @@ func (s *session) readCopies(packages []*candidate) []*CopyPackage {
 		}
 	}
 	r.reportLeft()
-	s.copied, s.replaced, s.uncopied = r.made, r.outputs, r.alone
+	s.copied, s.replaced = r.made, r.outputs
 	return found
 }
 
@@ -54,14 +53,15 @@ type copyTags struct {
 	types map[string]marker.Copies
 }
 
-// unasked reports tags that have no effect because nothing asks for the functions of their type.
+// unasked warns of tags for all types that have no effect, and notes the types whose tags for interfaces have
+// none, as nothing asks for their functions.
 func (r *copyReader) unasked(src *source, tags copyTags) {
 	for _, pos := range tags.misplaced {
 		r.Warnf(pos, "+%s is ignored here; it has an effect in the package's doc.go only", copiesOfPackage)
 	}
 	for name, own := range tags.types {
 		if len(own.Interfaces) > 0 && own.Value == "" && own.Generate != "true" && own.Root != "true" {
-			r.alone[src.path+"."+name] = true
+			r.uncopied[src.path+"."+name] = true
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (l *linter) knownTagsOnly(tags []marker.Tag) {
 			}
 			base, _, _ := strings.Cut(rest, ":")
 			if known := knownTags(); !slices.Contains(known, "k8s:"+base) {
-				l.Errorf(tag.Pos, "unknown tag +%s%s", name, marker.Suggest(name, known))
+				l.Errorf(tag.Pos, marker.UnknownTag, name, marker.Suggest(name, known))
 			}
 		}
 	}
