@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -37,10 +38,7 @@ func (c *controller) RunWithContext(ctx context.Context) {
 	stop := context.AfterFunc(ctx, c.config.Queue.Close)
 	defer stop()
 
-	description := c.config.ObjectDescription
-	if description == "" {
-		description = reflector.DescribeType(c.config.ObjectType)
-	}
+	description := cmp.Or(c.config.ObjectDescription, reflector.DescribeType(c.config.ObjectType))
 	var r *reflector.Reflector
 	r = reflector.New(
 		clientsource.FromListerWatcher(c.config.ListerWatcher, c.config.ObjectType),

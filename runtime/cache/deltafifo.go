@@ -8,6 +8,7 @@ import (
 
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 )
 
 // DeltaFIFO is a queue of keys, each with all deltas of its object since the key was last taken. It compares
@@ -74,17 +75,9 @@ func NewDeltaFIFOWithOptions(opts DeltaFIFOOptions) *DeltaFIFO {
 	if f.keyFunc == nil {
 		f.keyFunc = MetaNamespaceKeyFunc
 	}
-	f.logger = named(opts.Logger, f.name)
+	f.logger = klog.LoggerWithName(ptr.Deref(opts.Logger, klog.Background()), f.name)
 	f.changed.L = &f.mu
 	return f
-}
-
-// named adds a name to a logger, to klog.Background() if logger is nil.
-func named(logger *klog.Logger, name string) klog.Logger {
-	if logger == nil {
-		return klog.LoggerWithName(klog.Background(), name)
-	}
-	return klog.LoggerWithName(*logger, name)
 }
 
 // KeyOf returns the key of an object, of a tombstone, or of the newest of Deltas.
@@ -288,7 +281,7 @@ func (f *DeltaFIFO) Pop(process PopProcessFunc) (any, error) {
 	key := f.pop()
 	deltas := f.items[key]
 	delete(f.items, key)
-	inInitialList := !f.hasSynced()
+	inInitialList := !IsDone(f)
 	// As in client-go, Done's channel closes before the last key of the first list is processed. HasSynced
 	// needs the lock, and so waits until the key is processed.
 	f.initial = max(0, f.initial-1)
@@ -316,7 +309,7 @@ func (f *DeltaFIFO) IsClosed() bool {
 func (f *DeltaFIFO) HasSynced() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.hasSynced()
+	return IsDone(f)
 }
 
 // HasSyncedChecker returns a checker that is done when HasSynced is true.
@@ -328,15 +321,6 @@ func (f *DeltaFIFO) Name() string { return f.name }
 // Done returns a channel that is closed once HasSynced is true.
 func (f *DeltaFIFO) Done() <-chan struct{} { return f.synced }
 
-func (f *DeltaFIFO) hasSynced() bool {
-	select {
-	case <-f.synced:
-		return true
-	default:
-		return false
-	}
-}
-
 // populate notes the arrival of a list, of which initial keys are queued, or of a change, with initial 0.
 // Only the first call counts.
 func (f *DeltaFIFO) populate(initial int) {
@@ -347,7 +331,7 @@ func (f *DeltaFIFO) populate(initial int) {
 }
 
 func (f *DeltaFIFO) checkSynced() {
-	if f.populated && f.initial == 0 && !f.hasSynced() {
+	if f.populated && f.initial == 0 && !IsDone(f) {
 		close(f.synced)
 	}
 }

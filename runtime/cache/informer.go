@@ -18,9 +18,7 @@ import (
 func NewInformer(
 	lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler,
 ) (Store, Controller) {
-	return NewInformerWithOptions(InformerOptions{
-		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h,
-	})
+	return NewTransformingIndexerInformer(lw, objType, resyncPeriod, h, nil, nil)
 }
 
 // NewIndexerInformer is [NewInformer] with indexes.
@@ -30,9 +28,7 @@ func NewIndexerInformer(
 	lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler,
 	indexers Indexers,
 ) (Indexer, Controller) {
-	return newInformer(InformerOptions{
-		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h, Indexers: indexers,
-	})
+	return NewTransformingIndexerInformer(lw, objType, resyncPeriod, h, indexers, nil)
 }
 
 // NewTransformingInformer is [NewInformer] with a transform.
@@ -42,10 +38,7 @@ func NewTransformingInformer(
 	lw ListerWatcher, objType runtime.Object, resyncPeriod time.Duration, h ResourceEventHandler,
 	transformer TransformFunc,
 ) (Store, Controller) {
-	return NewInformerWithOptions(InformerOptions{
-		ListerWatcher: lw, ObjectType: objType, ResyncPeriod: resyncPeriod, Handler: h,
-		Transform: transformer,
-	})
+	return NewTransformingIndexerInformer(lw, objType, resyncPeriod, h, nil, transformer)
 }
 
 // NewTransformingIndexerInformer is [NewInformer] with indexes and a transform.

@@ -1,13 +1,8 @@
 package cache
 
 import (
-	"context"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -16,9 +11,7 @@ import (
 func NewListWatchFromClient(
 	c Getter, resource string, namespace string, fieldSelector fields.Selector,
 ) *ListWatch {
-	return NewFilteredListWatchFromClient(c, resource, namespace, func(options *metav1.ListOptions) {
-		options.FieldSelector = fieldSelector.String()
-	})
+	return cache.NewListWatchFromClient(c, resource, namespace, fieldSelector)
 }
 
 // NewFilteredListWatchFromClient returns a lister-watcher of the objects of resource in namespace.
@@ -26,28 +19,7 @@ func NewListWatchFromClient(
 func NewFilteredListWatchFromClient(
 	c Getter, resource string, namespace string, optionsModifier func(options *metav1.ListOptions),
 ) *ListWatch {
-	request := func(options metav1.ListOptions) *rest.Request {
-		optionsModifier(&options)
-		return c.Get().Namespace(namespace).Resource(resource).VersionedParams(&options,
-			metav1.ParameterCodec)
-	}
-	list := func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		return request(options).Do(ctx).Get()
-	}
-	open := func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-		options.Watch = true
-		return request(options).Watch(ctx)
-	}
-	return &ListWatch{
-		ListFunc: func(options metav1.ListOptions) (runtime.Object, error) {
-			return list(context.Background(), options)
-		},
-		WatchFunc: func(options metav1.ListOptions) (watch.Interface, error) {
-			return open(context.Background(), options)
-		},
-		ListWithContextFunc:  list,
-		WatchFuncWithContext: open,
-	}
+	return cache.NewFilteredListWatchFromClient(c, resource, namespace, optionsModifier)
 }
 
 // ToListerWithContext returns l itself if it takes contexts, otherwise a lister that ignores them.
