@@ -1,6 +1,7 @@
 package sharding
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,16 +88,14 @@ func (realClock) after(d time.Duration) <-chan time.Time { return time.After(d) 
 
 // complete sets the defaults, and returns an error if something is missing or invalid.
 func (c *Config) complete() error {
-	setDefault(&c.Field, shard.ByNamespace)
-	setDefault(&c.LeaseDuration, 15*time.Second)
-	setDefault(&c.RenewDeadline, 10*time.Second)
-	setDefault(&c.RetryPeriod, 2*time.Second)
-	setDefault(&c.JoinDelay, 10*time.Second)
-	setDefault(&c.MinMembersWait, time.Minute)
-	setDefault(&c.DrainGrace, 20*time.Second)
-	if c.clock == nil {
-		c.clock = realClock{}
-	}
+	c.Field = cmp.Or(c.Field, shard.ByNamespace)
+	c.LeaseDuration = cmp.Or(c.LeaseDuration, 15*time.Second)
+	c.RenewDeadline = cmp.Or(c.RenewDeadline, 10*time.Second)
+	c.RetryPeriod = cmp.Or(c.RetryPeriod, 2*time.Second)
+	c.JoinDelay = cmp.Or(c.JoinDelay, 10*time.Second)
+	c.MinMembersWait = cmp.Or(c.MinMembersWait, time.Minute)
+	c.DrainGrace = cmp.Or(c.DrainGrace, 20*time.Second)
+	c.clock = cmp.Or[clock](c.clock, realClock{})
 	if c.elect == nil {
 		c.elect = c.byLeaderElection
 	}
@@ -140,11 +139,4 @@ func (c *Config) wrongNames() []string {
 			", as that names the Lease of an election")
 	}
 	return wrong
-}
-
-func setDefault[T comparable](value *T, fallback T) {
-	var zero T
-	if *value == zero {
-		*value = fallback
-	}
 }

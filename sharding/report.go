@@ -1,6 +1,7 @@
 package sharding
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -142,11 +143,7 @@ func cutOff(r shard.Range, hashes []uint64, objects, most int, fromEnd bool) (sh
 // text returns the text that parseReport reads.
 func (r report) text() string {
 	text := appendHeader(nil, r.Field, r.Kinds)
-	tableUID := string(r.Table)
-	if tableUID == "" {
-		tableUID = nobody
-	}
-	text = fmt.Appendf(text, "table %s\n", tableUID)
+	text = fmt.Appendf(text, "table %s\n", cmp.Or(r.Table, nobody))
 	if r.Leaving {
 		text = append(text, "leaving\n"...)
 	}
@@ -169,12 +166,10 @@ func parseReport(text string) (report, error) {
 	if uid := p.word(); uid != nobody {
 		r.Table = types.UID(uid)
 	}
-	p.expectEnd()
 	for p.nextLine() {
 		if len(r.Pieces) == 0 && !r.Leaving && p.words[0] == "leaving" {
 			r.Leaving = true
 			p.expectWord("leaving")
-			p.expectEnd()
 			continue
 		}
 		c := piece{First: p.hash(), Objects: -1}
@@ -189,7 +184,6 @@ func parseReport(text string) (report, error) {
 			p.expectWord("places")
 			c.Places = int(p.number())
 		}
-		p.expectEnd()
 		r.Pieces = append(r.Pieces, c)
 	}
 	return r, p.err

@@ -52,12 +52,7 @@ func (m *Member) Run(ctx context.Context) error {
 
 // pause waits, and reports whether ctx is still running.
 func (m *Member) pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-m.config.clock.after(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return m.await(ctx, m.config.clock.after(d), func() bool { return false })
 }
 
 // await waits until holds, which it calls with mu held, returns true, or until the alarm, if there is one. It

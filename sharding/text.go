@@ -1,6 +1,7 @@
 package sharding
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"github.com/kubewright/kubewright/runtime/shard"
@@ -35,11 +36,8 @@ func (t table) text() (string, error) {
 	text := appendHeader(make([]byte, 0, 256+96*len(t.Ranges)), t.Field, t.Kinds)
 	text = fmt.Appendf(text, "generation %d\n", t.Generation)
 	for _, e := range t.Ranges {
-		owner := e.Owner
-		if owner == "" {
-			owner = nobody
-		}
-		text = fmt.Appendf(text, "%016x %s token %d objects %d", e.First, owner, e.Token, e.Objects)
+		text = fmt.Appendf(text, "%016x %s token %d objects %d",
+			e.First, cmp.Or(e.Owner, nobody), e.Token, e.Objects)
 		if e.To != "" {
 			text = fmt.Appendf(text, " to %s", e.To)
 		}
@@ -65,7 +63,6 @@ func parseTable(text string) (table, error) {
 	t.Field, t.Kinds = p.header()
 	p.nextLineOf("generation")
 	t.Generation = p.number()
-	p.expectEnd()
 	for p.nextLine() {
 		e := entry{First: p.hash(), Owner: p.word()}
 		if e.Owner == nobody {
@@ -83,7 +80,6 @@ func parseTable(text string) (table, error) {
 			p.expectWord("part")
 			e.Part = int(p.number())
 		}
-		p.expectEnd()
 		t.Ranges = append(t.Ranges, e)
 	}
 	if p.err != nil {
@@ -106,8 +102,11 @@ func (p *parser) fail(format string, args ...any) {
 	}
 }
 
-// nextLine goes to the next line, if there is one.
+// nextLine goes to the next line, if there is one. All words of the last one must have been read.
 func (p *parser) nextLine() bool {
+	if len(p.words) > 0 {
+		p.fail("%q is too much", strings.Join(p.words, " "))
+	}
 	if p.err != nil || p.rest == "" {
 		return false
 	}
@@ -132,13 +131,6 @@ func (p *parser) word() string {
 func (p *parser) expectWord(key string) {
 	if word := p.word(); p.err == nil && word != key {
 		p.fail("%q stands where %q should", word, key)
-	}
-}
-
-// expectEnd expects the end of the line.
-func (p *parser) expectEnd() {
-	if len(p.words) > 0 {
-		p.fail("%q is too much", strings.Join(p.words, " "))
 	}
 }
 
@@ -179,10 +171,8 @@ func (p *parser) header() (field shard.Field, kinds []string) {
 	if n := p.number(); p.err == nil && n != protocol {
 		p.err = fmt.Errorf("protocol %d, this program knows %d: %w", n, protocol, errProtocol)
 	}
-	p.expectEnd()
 	p.nextLineOf("field")
 	field = shard.Field(p.word())
-	p.expectEnd()
 	p.nextLineOf("kinds")
 	for p.err == nil && (len(p.words) > 0 || len(kinds) == 0) {
 		kinds = append(kinds, p.word())

@@ -67,11 +67,11 @@ func newInformer(
 	client dynamic.Interface, resource schema.GroupVersionResource, namespace string,
 	resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc,
 ) cache.SharedIndexInformer {
-	config := resources.Config{
-		Client: client, Namespace: namespace, ResyncPeriod: resyncPeriod, TweakListOptions: tweakListOptions,
+	of := func() informer.ResourceClient[*unstructured.UnstructuredList] {
+		return client.Resource(resource).Namespace(namespace)
 	}
-	return resources.NewInformer[*unstructured.Unstructured](config, resource, indexers,
-		func() informer.ResourceClient[*unstructured.UnstructuredList] {
-			return client.Resource(resource).Namespace(namespace)
-		})
+	return informer.NewShared[*unstructured.Unstructured](of, informer.Options{
+		Client: client, Resource: resource, Namespace: namespace,
+		ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweakListOptions,
+	})
 }

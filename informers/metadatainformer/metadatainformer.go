@@ -97,11 +97,11 @@ func newInformer(
 	client metadata.Interface, resource schema.GroupVersionResource, namespace string,
 	resyncPeriod time.Duration, indexers cache.Indexers, tweakListOptions TweakListOptionsFunc,
 ) cache.SharedIndexInformer {
-	config := resources.Config{
-		Client: client, Namespace: namespace, ResyncPeriod: resyncPeriod, TweakListOptions: tweakListOptions,
+	of := func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
+		return client.Resource(resource).Namespace(namespace)
 	}
-	return resources.NewInformer[*metav1.PartialObjectMetadata](config, resource, indexers,
-		func() informer.ResourceClient[*metav1.PartialObjectMetadataList] {
-			return client.Resource(resource).Namespace(namespace)
-		})
+	return informer.NewShared[*metav1.PartialObjectMetadata](of, informer.Options{
+		Client: client, Resource: resource, Namespace: namespace,
+		ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweakListOptions,
+	})
 }

@@ -211,11 +211,9 @@ func choose(
 func narrow(
 	kinds []schema.GroupVersionKind, match func(schema.GroupVersionKind) bool,
 ) (matching []schema.GroupVersionKind) {
-	for _, kind := range kinds {
-		if match(kind) {
-			matching = append(matching, kind)
-		}
-	}
+	matching = slices.DeleteFunc(slices.Clone(kinds), func(kind schema.GroupVersionKind) bool {
+		return !match(kind)
+	})
 	if len(matching) == 0 {
 		return kinds
 	}

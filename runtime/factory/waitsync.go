@@ -43,12 +43,11 @@ func WaitForSyncOr(ctx context.Context, f Interface, giveUp func(*informer.SyncE
 		return err
 	}
 	informers := observable(set)
-	if slices.ContainsFunc(notStarted(set), among(informers)) {
+	if notStarted(set, informers) {
 		patient, cancel := context.WithTimeoutCause(ctx, startPatience, errNotStarted)
 		defer cancel()
 		err := informer.WaitForSyncOr(patient, giveUp, informers...)
-		if err == nil || !errors.Is(err, errNotStarted) ||
-			slices.ContainsFunc(notStarted(set), among(informers)) {
+		if err == nil || !errors.Is(err, errNotStarted) || notStarted(set, informers) {
 			return err
 		}
 	}
@@ -93,23 +92,12 @@ func observable(set informers) []cache.SharedInformer {
 	return list
 }
 
-// notStarted returns the informers of package informer that were not started, by the factory or
-// otherwise.
-func notStarted(set informers) []cache.SharedInformer {
-	var list []cache.SharedInformer
+// notStarted reports whether one of the informers was not started, by the factory or otherwise.
+func notStarted(set informers, informers []cache.SharedInformer) bool {
 	_, others := set.Informers()
-	for _, i := range others {
+	return slices.ContainsFunc(others, func(i cache.SharedIndexInformer) bool {
 		s, _ := informer.StatusOf(i)
-		if e := s.NotSynced(); e != nil && e.State == informer.Idle {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
-func among(informers []cache.SharedInformer) func(cache.SharedInformer) bool {
-	return func(i cache.SharedInformer) bool {
-		return slices.ContainsFunc(informers,
+		return s.State == informer.Idle && slices.ContainsFunc(informers,
 			func(one cache.SharedInformer) bool { return unwrap.Same(one, i) })
-	}
+	})
 }

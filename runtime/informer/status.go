@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -290,8 +289,4 @@ func reasonOf(err error) string {
 	default:
 		return "failed"
 	}
-}
-
-func byName(errs []*SyncError) {
-	slices.SortFunc(errs, func(a, b *SyncError) int { return strings.Compare(a.Informer, b.Informer) })
 }

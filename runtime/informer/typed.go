@@ -70,8 +70,12 @@ func (c Typed[T]) List() []T {
 // it is when the loop starts. It copies nothing, and the cache may change during the
 // loop.
 func (c Typed[T]) All() iter.Seq2[cache.ObjectName, T] {
+	return typedSeq[T](c.core.All())
+}
+
+func typedSeq[T cache.Object](all iter.Seq2[cache.ObjectName, any]) iter.Seq2[cache.ObjectName, T] {
 	return func(yield func(cache.ObjectName, T) bool) {
-		for name, obj := range c.core.All() {
+		for name, obj := range all {
 			if !yield(name, obj.(T)) {
 				return
 			}
@@ -84,13 +88,7 @@ func (c Typed[T]) All() iter.Seq2[cache.ObjectName, T] {
 // referenced, objects that the cache has replaced or deleted since stay in memory.
 func (c Typed[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.ObjectName, T]) {
 	resourceVersion, all := c.core.Snapshot()
-	return resourceVersion, func(yield func(cache.ObjectName, T) bool) {
-		for name, obj := range all {
-			if !yield(name, obj.(T)) {
-				return
-			}
-		}
-	}
+	return resourceVersion, typedSeq[T](all)
 }
 
 // Events returns the changes of the cache, for a loop over them:

@@ -3,6 +3,8 @@ package informer
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -67,18 +69,22 @@ func WaitForSyncOr(
 	close(waited)
 	reminder.Wait()
 
-	e := &NotSyncedError{Cause: context.Cause(ctx)}
+	if missing := notSynced(informers, func(*SyncError) bool { return true }); len(missing) > 0 {
+		return &NotSyncedError{Cause: context.Cause(ctx), Informers: missing}
+	}
+	return nil
+}
+
+// notSynced returns the errors of informers that have not synced and count, sorted by the informers' names.
+func notSynced(informers []cache.SharedInformer, counts func(*SyncError) bool) (errs []*SyncError) {
 	for _, i := range informers {
 		s, _ := StatusOf(i)
-		if err := s.NotSynced(); err != nil {
-			e.Informers = append(e.Informers, err)
+		if e := s.NotSynced(); e != nil && counts(e) {
+			errs = append(errs, e)
 		}
 	}
-	if len(e.Informers) == 0 {
-		return nil
-	}
-	byName(e.Informers)
-	return e
+	slices.SortFunc(errs, func(a, b *SyncError) int { return strings.Compare(a.Informer, b.Informer) })
+	return errs
 }
 
 // notStartedFor is how long a wait lasts before it logs the informers that were not
@@ -86,16 +92,9 @@ func WaitForSyncOr(
 const notStartedFor = 10 * time.Second
 
 func logNotStarted(ctx context.Context, informers []cache.SharedInformer) {
-	e := &NotSyncedError{}
-	for _, i := range informers {
-		s, _ := StatusOf(i)
-		if one := s.NotSynced(); one != nil && one.State == Idle {
-			e.Informers = append(e.Informers, one)
-		}
-	}
-	if len(e.Informers) > 0 {
-		byName(e.Informers)
-		klog.FromContext(ctx).Info("Still waiting", "err", e)
+	idle := notSynced(informers, func(e *SyncError) bool { return e.State == Idle })
+	if len(idle) > 0 {
+		klog.FromContext(ctx).Info("Still waiting", "err", &NotSyncedError{Informers: idle})
 	}
 }
 

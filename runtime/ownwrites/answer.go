@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // answer is what the body of a response says about the object that was written.
@@ -150,21 +149,17 @@ func (s *protobufScan) write(p []byte, a *answer) (over bool) {
 	eachField(s.text[len(protobufMagic):], func(number int, value []byte, complete bool) {
 		switch number {
 		case 1:
-			eachField(value, func(number int, value []byte, complete bool) {
-				if number == 2 && complete {
-					found.kind = string(value)
-				}
-			})
+			found.kind = stringIn(value, 2)
 		case 2:
 			eachField(value, func(number int, value []byte, inside bool) {
 				switch {
 				case number == 1 && inside && found.kind == "Status":
-					found.listMeta(value)
+					found.version = stringIn(value, 2)
 				case number == 1 && inside:
 					found.objectMeta(value)
 					over = found.kind != ""
 				case number == 5 && inside && found.kind == "Status":
-					found.details(value)
+					found.detailsUID = stringIn(value, 6)
 				}
 			})
 			found.whole = complete
@@ -172,24 +167,6 @@ func (s *protobufScan) write(p []byte, a *answer) (over bool) {
 	})
 	*a = found
 	return over || found.whole
-}
-
-// listMeta reads the metadata of a Status.
-func (a *answer) listMeta(text []byte) {
-	eachField(text, func(number int, value []byte, _ bool) {
-		if number == 2 {
-			a.version = string(value)
-		}
-	})
-}
-
-// details reads those of a Status.
-func (a *answer) details(text []byte) {
-	eachField(text, func(number int, value []byte, _ bool) {
-		if number == 6 {
-			a.detailsUID = string(value)
-		}
-	})
 }
 
 // objectMeta reads the metadata of an object.
@@ -207,23 +184,22 @@ func (a *answer) objectMeta(text []byte) {
 		case 9:
 			a.deleting = true
 		case 11:
-			a.label(value)
+			if a.labels == nil {
+				a.labels = map[string]string{}
+			}
+			a.labels[stringIn(value, 1)] = stringIn(value, 2)
 		}
 	})
 }
 
-// label reads an entry of the labels.
-func (a *answer) label(text []byte) {
-	var pair [3]string
-	eachField(text, func(number int, value []byte, _ bool) {
-		if number == 1 || number == 2 {
-			pair[number] = string(value)
+// stringIn returns a field of a message, "" if it isn't there or incomplete.
+func stringIn(text []byte, wanted int) (value string) {
+	eachField(text, func(number int, field []byte, complete bool) {
+		if number == wanted && complete {
+			value = string(field)
 		}
 	})
-	if a.labels == nil {
-		a.labels = map[string]string{}
-	}
-	a.labels[pair[1]] = pair[2]
+	return value
 }
 
 // eachField calls visit with each field of a message that has a length. The last may be incomplete: then
@@ -265,20 +241,26 @@ func eachField(text []byte, visit func(number int, value []byte, complete bool))
 	}
 }
 
-// deleteOptions returns the options in the body of a deletion, as far as they can be read.
-func deleteOptions(req *http.Request) (o metav1.DeleteOptions) {
+// bodyOf returns the body of a request, nil if it can't be read a second time.
+func bodyOf(req *http.Request) []byte {
 	if req.GetBody == nil {
-		return o
+		return nil
 	}
 	copied, err := req.GetBody()
 	if err != nil {
-		return o
+		return nil
 	}
 	defer func() { _ = copied.Close() }()
 	text, err := io.ReadAll(copied)
 	if err != nil {
-		return o
+		return nil
 	}
+	return text
+}
+
+// deleteOptions returns the options in the body of a deletion, as far as they can be read.
+func deleteOptions(req *http.Request) (o metav1.DeleteOptions) {
+	text := bodyOf(req)
 	if !bytes.HasPrefix(text, protobufMagic) {
 		_ = json.Unmarshal(text, &o) // Without options the body is empty.
 		return o
@@ -288,16 +270,4 @@ func deleteOptions(req *http.Request) (o metav1.DeleteOptions) {
 		return metav1.DeleteOptions{}
 	}
 	return o
-}
-
-// uidOf returns the UID of the written object, "" if neither the answer says it nor the request has required
-// it.
-func (a *answer) uidOf(required types.UID) types.UID {
-	switch {
-	case a.kind != "Status":
-		return types.UID(a.uid)
-	case a.detailsUID != "":
-		return types.UID(a.detailsUID)
-	}
-	return required
 }

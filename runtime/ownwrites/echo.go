@@ -1,7 +1,6 @@
 package ownwrites
 
 import (
-	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -242,11 +241,7 @@ func (v *ownVersion) drop() {
 	if t.counts[v.resource]--; t.counts[v.resource] == 0 {
 		delete(t.counts, v.resource)
 	}
-	at := &v.of.echoes.own
-	for *at != v {
-		at = &(*at).next
-	}
-	*at = v.next
+	unlink(&v.of.echoes.own, v, func(v *ownVersion) **ownVersion { return &v.next })
 	v.of.forgetIfEmpty()
 }
 
@@ -281,19 +276,10 @@ func baseOf(req *http.Request, at *target) (base string, checked bool) {
 	case string(types.JSONPatchType):
 		return "", false
 	}
-	if req.GetBody == nil || req.Header.Get("Content-Encoding") != "" {
-		return "", false
-	}
-	copied, err := req.GetBody()
-	if err != nil {
-		return "", false
-	}
-	defer func() { _ = copied.Close() }()
-	text, err := io.ReadAll(copied)
-	if err != nil {
+	if req.Header.Get("Content-Encoding") != "" {
 		return "", false
 	}
 	var sent answer
-	s.write(text, &sent)
+	s.write(bodyOf(req), &sent)
 	return sent.version, sent.version != "" && sent.version != "0"
 }

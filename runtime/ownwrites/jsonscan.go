@@ -21,6 +21,19 @@ const (
 	labelsField
 )
 
+// fieldsByName has the fields of both depths: no name means something at each.
+var fieldsByName = map[string]field{
+	"kind":              kindField,
+	"metadata":          metadataField,
+	"details":           detailsField,
+	"name":              nameField,
+	"namespace":         namespaceField,
+	"uid":               uidField,
+	"resourceVersion":   versionField,
+	"deletionTimestamp": deletionField,
+	"labels":            labelsField,
+}
+
 // jsonScan finds an answer's metadata in JSON that arrives in pieces. It keeps only the values that it looks
 // for. The answer's kind decides whether that is all: a Status has more behind its metadata.
 type jsonScan struct {
@@ -175,10 +188,8 @@ func (s *jsonScan) wantsValue() bool {
 func (s *jsonScan) endText(a *answer) {
 	s.keeps = false
 	switch {
-	case s.isKey && s.depth == 1:
-		s.at[1] = outerField(s.text)
 	case s.isKey:
-		s.at[2] = innerField(s.text)
+		s.at[s.depth] = fieldsByName[string(s.text)]
 	case s.depth == 1:
 		a.kind = unquoted(s.text)
 	case s.at[1] == detailsField:
@@ -188,36 +199,6 @@ func (s *jsonScan) endText(a *answer) {
 	default:
 		a.set(s.at[2], unquoted(s.text))
 	}
-}
-
-func outerField(key []byte) field {
-	switch string(key) {
-	case "kind":
-		return kindField
-	case "metadata":
-		return metadataField
-	case "details":
-		return detailsField
-	}
-	return other
-}
-
-func innerField(key []byte) field {
-	switch string(key) {
-	case "name":
-		return nameField
-	case "namespace":
-		return namespaceField
-	case "uid":
-		return uidField
-	case "resourceVersion":
-		return versionField
-	case "deletionTimestamp":
-		return deletionField
-	case "labels":
-		return labelsField
-	}
-	return other
 }
 
 func (s *jsonScan) endLabels(a *answer) {

@@ -41,3 +41,11 @@ func (l *list[E, P]) remove(e *E) {
 	}
 	*at = links[E]{}
 }
+
+// unlink removes an element from a chain that begins with first and goes on by next.
+func unlink[E any](first **E, e *E, next func(*E) **E) {
+	for *first != e {
+		first = next(*first)
+	}
+	*first = *next(e)
+}

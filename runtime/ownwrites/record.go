@@ -140,11 +140,7 @@ func (r *record) await(in *watched, version string) *wait {
 // end ends a wait.
 func (w *wait) end(ready *released) {
 	w.in.remove(w)
-	at := &w.of.waits
-	for *at != w {
-		at = &(*at).next
-	}
-	*at = w.next
+	unlink(&w.of.waits, w, func(w *wait) **wait { return &w.next })
 	w.of.ended(ready)
 }
 
@@ -162,11 +158,7 @@ func (d *removal) end(ready *released) {
 func (d *removal) drop() {
 	d.in.tracker.absent.remove(d)
 	d.in.dropRemoval(d)
-	at := &d.of.removals
-	for *at != d {
-		at = &(*at).next
-	}
-	*at = d.next
+	unlink(&d.of.removals, d, func(d *removal) **removal { return &d.next })
 }
 
 // ended notes that one of the open conditions was met, and releases the key after the last one.

@@ -137,12 +137,12 @@ func (t *Tracker) await(run run, w *write, resp *http.Response) bool {
 	return true
 }
 
-// complete adds what the answer says.
+// complete adds what the answer says. A Status may leave out the UID that the request has required.
 func (w *write) complete(a *answer) {
-	w.answer = a
+	w.answer, w.uid = a, cmp.Or(types.UID(a.detailsUID), w.required)
 	if a.kind != "Status" {
+		w.uid = types.UID(a.uid)
 		w.name = cmp.Or(w.name, a.name)
 		w.namespace = cmp.Or(w.namespace, a.namespace)
 	}
-	w.uid = a.uidOf(w.required)
 }

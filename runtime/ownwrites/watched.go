@@ -132,11 +132,7 @@ func (in *watched) noteRemoval(r *record, w *write) {
 
 func (in *watched) dropRemoval(d *removal) {
 	first := in.removals[d.key]
-	at := &first
-	for *at != d {
-		at = &(*at).same
-	}
-	*at = d.same
+	unlink(&first, d, func(d *removal) **removal { return &d.same })
 	if first == nil {
 		delete(in.removals, d.key)
 	} else {
@@ -224,10 +220,9 @@ func (in *watched) WantsRemovals() bool { return in.removing.Load() > 0 }
 // Removed is a method of [observe.Observer].
 func (in *watched) Removed(key string, uid types.UID) {
 	var ready released
-	var next *removal
 	in.tracker.mu.Lock()
-	for d := in.removals[key]; d != nil; d = next {
-		if next = d.same; d.uid == uid {
+	for d := in.removals[key]; d != nil; d = d.same { // One that ends keeps what is next.
+		if d.uid == uid {
 			in.removed(d, &ready)
 		}
 	}
@@ -262,9 +257,8 @@ func (in *watched) Replaced() {
 	}
 	in.locked(func(ready *released) {
 		for _, d := range in.removals {
-			var next *removal
-			for ; d != nil; d = next {
-				if next = d.same; d.holds && !d.isShown() {
+			for ; d != nil; d = d.same {
+				if d.holds && !d.isShown() {
 					in.removed(d, ready)
 				}
 			}
@@ -307,9 +301,7 @@ func (in *watched) void(ready *released) {
 		in.waits[len(in.waits)-1].end(ready)
 	}
 	for _, d := range in.removals {
-		var next *removal
-		for ; d != nil; d = next {
-			next = d.same
+		for ; d != nil; d = d.same {
 			d.end(ready)
 		}
 	}

@@ -18,13 +18,6 @@ type gate[T comparable] struct {
 	orders paged[uint64]
 }
 
-func newGate[T comparable](hold func(item T) bool, why func(item T) string) *gate[T] {
-	if hold == nil {
-		return nil
-	}
-	return &gate[T]{hold: hold, why: why}
-}
-
 // showParked uses the metric once: it may be one that is made then.
 func (q *Queue[T]) showParked() {
 	if q.gate != nil {
@@ -138,8 +131,6 @@ func (q *Queue[T]) Skips(item T, old, changed any) bool {
 	if q.skip == nil || !q.skip(item, old, changed) {
 		return false
 	}
-	if q.Kept(item) {
-		q.Note(item, "an echo of its own write was dropped")
-	}
+	q.Note(item, "an echo of its own write was dropped")
 	return true
 }

@@ -62,8 +62,10 @@ func New[T comparable](c Config[T]) *Queue[T] {
 		contextOf:  c.Context,
 		skip:       c.Skip,
 		finish:     c.Finish,
-		gate:       newGate(c.Gate, c.Why),
 		limiter:    c.Limiter,
+	}
+	if c.Gate != nil {
+		q.gate = &gate[T]{hold: c.Gate, why: c.Why}
 	}
 	if q.limiter == nil {
 		q.limiter = workqueue.DefaultTypedControllerRateLimiter[T]()
@@ -309,8 +311,7 @@ func (q *Queue[T]) push(id uint32) {
 		q.note(id, parked)
 		return
 	}
-	q.ready.push(id)
-	q.table.at(id).state |= isReady
+	q.makeReady(id)
 }
 
 // raise raises the priority of an item that is ready or waits for Done, and reports whether it was

@@ -100,9 +100,7 @@ func (s *Server[T, L]) Fail(verb string, errs ...error) {
 // OnRequest makes the server call hook before it serves a request. hook may block. If it
 // returns an error, the client gets that error. A nil hook removes the last one.
 func (s *Server[T, L]) OnRequest(hook func(context.Context, Request) error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults.hook = hook
+	s.set(func(fs *faults) { fs.hook = hook })
 }
 
 // Observe makes the server call f with each request, before scripted errors and the hook of OnRequest.

@@ -216,13 +216,8 @@ func (s *Server[T, L]) at(version int64) map[string]T {
 }
 
 func sorted[T Object](objects map[string]T) []T {
-	keys := make([]string, 0, len(objects))
-	for key := range objects {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	result := make([]T, 0, len(keys))
-	for _, key := range keys {
+	result := make([]T, 0, len(objects))
+	for _, key := range slices.Sorted(maps.Keys(objects)) {
 		result = append(result, objects[key].DeepCopyObject().(T))
 	}
 	return result

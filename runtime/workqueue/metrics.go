@@ -1,26 +1,20 @@
 package workqueue
 
 import (
-	"sync"
+	"sync/atomic"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-var global struct {
-	once     sync.Once
-	mu       sync.Mutex
-	provider MetricsProvider
-}
+var global atomic.Pointer[MetricsProvider]
 
 // SetProvider sets the provider of all queues that are created after the call and have none of their
 // own. Only the first call has an effect. This package can't read a provider that was given to
 // client-go's SetProvider: package contrib/prometheus connects both.
 func SetProvider(metricsProvider MetricsProvider) {
-	global.once.Do(func() {
-		global.mu.Lock()
-		defer global.mu.Unlock()
-		global.provider = metricsProvider
-	})
+	global.CompareAndSwap(nil, &metricsProvider)
 }
 
 // providerOf returns the provider for a queue: the one given, or else the one of SetProvider. It
@@ -32,9 +26,7 @@ func providerOf(provider MetricsProvider, name string) MetricsProvider {
 	if provider != nil {
 		return provider
 	}
-	global.mu.Lock()
-	defer global.mu.Unlock()
-	return global.provider
+	return ptr.Deref(global.Load(), nil)
 }
 
 // NewMetrics makes the metrics of the queue with that name, for the Config of [queue.New]. A nil provider

@@ -7,6 +7,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubewright/kubewright/runtime/queue"
 )
@@ -71,7 +72,12 @@ func NewTypedDelayingQueueWithConfig[T comparable](
 	if config.Queue == nil {
 		return newQueue[T](nil, config.Name, config.MetricsProvider, config.Clock)
 	}
-	return newDelayed(config)
+	return &delayed[T]{
+		TypedInterface: config.Queue,
+		line:           queue.New(queue.Config[T]{Clock: config.Clock}),
+		retries:        retriesMetric(config.MetricsProvider, config.Name),
+		logger:         ptr.Deref(config.Logger, klog.Background()),
+	}
 }
 
 // NewTypedRateLimitingQueue returns a rate limiting queue without metrics. A nil limiter stands for
@@ -112,19 +118,6 @@ type delayed[T comparable] struct {
 	retries           CounterMetric
 	logger            klog.Logger
 	started, shutdown sync.Once
-}
-
-func newDelayed[T comparable](config TypedDelayingQueueConfig[T]) *delayed[T] {
-	d := &delayed[T]{
-		TypedInterface: config.Queue,
-		line:           queue.New(queue.Config[T]{Clock: config.Clock}),
-		retries:        retriesMetric(config.MetricsProvider, config.Name),
-		logger:         klog.Background(),
-	}
-	if config.Logger != nil {
-		d.logger = *config.Logger
-	}
-	return d
 }
 
 func (d *delayed[T]) AddAfter(item T, duration time.Duration) {

@@ -4,38 +4,14 @@ package resources
 
 import (
 	"context"
-	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgo "k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/runtime/gen/factory"
-	"github.com/kubewright/kubewright/runtime/gen/informer"
 )
-
-// Config is the common configuration of the informers of a client.
-type Config struct {
-	// Client is the clientset.
-	Client           any
-	Namespace        string
-	ResyncPeriod     time.Duration
-	TweakListOptions func(*metav1.ListOptions)
-}
-
-// NewInformer returns an informer of a resource. of returns the resource's client.
-func NewInformer[T cache.Object, L runtime.Object](
-	config Config, resource schema.GroupVersionResource, indexers cache.Indexers,
-	of func() informer.ResourceClient[L],
-) cache.SharedIndexInformer {
-	return informer.NewShared[T](of, informer.Options{
-		Client: config.Client, Resource: resource, Namespace: config.Namespace,
-		ResyncPeriod: config.ResyncPeriod, Indexers: indexers, TweakListOptions: config.TweakListOptions,
-	})
-}
 
 // Factory has one informer for each resource. Its methods are safe for concurrent use.
 type Factory struct {

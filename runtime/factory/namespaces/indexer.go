@@ -46,18 +46,12 @@ func (x multiIndexer[F]) GetByKey(key string) (item any, exists bool, err error)
 }
 
 func (x multiIndexer[F]) List() []any {
-	list := []any{}
-	for _, child := range x.of.now() {
-		list = append(list, child.GetIndexer().List()...)
-	}
+	list, _ := collect(x.of.now(), func(child cache.Indexer) ([]any, error) { return child.List(), nil })
 	return list
 }
 
 func (x multiIndexer[F]) ListKeys() []string {
-	keys := []string{}
-	for _, child := range x.of.now() {
-		keys = append(keys, child.GetIndexer().ListKeys()...)
-	}
+	keys, _ := collect(x.of.now(), func(child cache.Indexer) ([]string, error) { return child.ListKeys(), nil })
 	return keys
 }
 

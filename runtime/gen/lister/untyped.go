@@ -4,7 +4,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
@@ -14,25 +13,12 @@ import (
 // NewGeneric returns a lister for code that doesn't know the objects' type. It returns the same objects as a
 // lister of [New], with the same code.
 func NewGeneric(indexer cache.Indexer, resource schema.GroupResource) cache.GenericLister {
-	return generic{reader{of: newSource(indexer, resource)}}
+	return generic{New[runtime.Object](indexer, resource)}
 }
 
 // generic lists one namespace, or all if it is empty.
-type generic struct{ reader }
-
-func (l generic) List(selector labels.Selector) (ret []runtime.Object, err error) {
-	err = l.of.list(l.namespace, selector,
-		func(n int) { ret = make([]runtime.Object, 0, n) },
-		func(obj any) { ret = append(ret, obj.(runtime.Object)) })
-	return ret, err
-}
-
-func (l generic) Get(name string) (runtime.Object, error) {
-	obj, err := l.of.get(l.namespace, name)
-	if err != nil {
-		return nil, err
-	}
-	return obj.(runtime.Object), nil
+type generic struct {
+	ResourceIndexer[runtime.Object]
 }
 
 func (l generic) ByNamespace(namespace string) cache.GenericNamespaceLister {

@@ -1,6 +1,6 @@
 package clientsource
 
-// head keeps the beginning of a body, if the whole body isn't larger.
+// head keeps the beginning of a body, as long as that isn't larger than mostRecorded.
 type head struct {
 	text []byte
 	lost bool
@@ -14,6 +14,9 @@ func (h *head) Write(text []byte) (int, error) {
 	h.text = append(h.text, text...)
 	return len(text), nil
 }
+
+// stop makes head keep nothing more.
+func (h *head) stop() { h.text, h.lost = nil, true }
 
 func (h *head) Take() []byte {
 	text := h.text

@@ -94,7 +94,7 @@ func (c *listCall) Take(req *http.Request, contentType string, body io.ReadClose
 		return nil
 	}
 	b := &listBody{
-		call: c, real: body, recorder: recorder{from: body}, collection: collection, first: c.isFirst(page),
+		call: c, real: body, collection: collection, first: c.isFirst(page),
 	}
 	switch mediaType, params, err := mime.ParseMediaType(contentType); {
 	case err == nil && params["stream"] == "" && mediaType == runtime.ContentTypeJSON:
@@ -159,28 +159,19 @@ func (c *listCall) add(obj any) error {
 	return c.to.Add(obj)
 }
 
-// finish notes the end of a body.
-func (c *listCall) finish(b *listBody, meta metav1.ListMeta, err error) {
+// end notes that a body is no longer read, unless another one is or the call has ended.
+func (c *listCall) end(b *listBody, note func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.current != b || c.ended {
-		return
+	if c.current == b && !c.ended {
+		c.current = nil
+		note()
 	}
-	c.current = nil
-	c.complete, c.meta, c.err = err == nil, meta, err
 }
 
-// abandon notes that a body is closed or left to the client.
-func (c *listCall) abandon(b *listBody, reason string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.current != b || c.ended {
-		return
-	}
-	c.current = nil
-	if reason != "" {
-		c.leaveToClient(reason)
-	}
+// finish notes the end of a body.
+func (c *listCall) finish(b *listBody, meta metav1.ListMeta, err error) {
+	c.end(b, func() { c.complete, c.meta, c.err = err == nil, meta, err })
 }
 
 // breaks notes what can't be decoded in a body that is left to the client.
@@ -194,13 +185,7 @@ func (c *listCall) breaks(err error) {
 
 // fail notes that a body can neither be read nor be left to the client.
 func (c *listCall) fail(b *listBody, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.current != b || c.ended {
-		return
-	}
-	c.current = nil
-	c.accepted, c.collection, c.complete, c.err = true, b.collection, false, err
+	c.end(b, func() { c.accepted, c.collection, c.complete, c.err = true, b.collection, false, err })
 }
 
 // endCall notes that the function has returned or was left behind. After it no object is handed over.
@@ -239,9 +224,10 @@ var (
 // client then reads the same list without items. A list of another kind is passed to the client
 // unchanged.
 type listBody struct {
-	call       *listCall
-	real       io.ReadCloser
-	recorder   recorder
+	call *listCall
+	real io.ReadCloser
+	// recorder keeps what was read until the list is accepted, so that it can still be left to the client.
+	recorder   head
 	collection string
 	// first means that the body has the first page.
 	first  bool
@@ -258,7 +244,7 @@ type listBody struct {
 }
 
 func (b *listBody) Close() error {
-	b.call.abandon(b, "")
+	b.call.end(b, func() {})
 	return b.real.Close()
 }
 
@@ -281,11 +267,11 @@ func (b *listBody) read() io.Reader {
 		visitor.Before = func() error { return slot.Wait(b.call.ctx) }
 	}
 	visitor.Wanted = sources.Wanted(b.call.ctx)
-	meta, err := b.decode(failureReader{&b.recorder}, visitor)
+	meta, err := b.decode(failureReader{io.TeeReader(b.real, &b.recorder)}, visitor)
 	var failure *readFailure
 	switch {
 	case errors.As(err, &failure) && !b.accepted:
-		return io.MultiReader(bytes.NewReader(b.recorder.bytes), transport.ErrorReader(failure.error))
+		return io.MultiReader(bytes.NewReader(b.recorder.text), transport.ErrorReader(failure.error))
 	case !b.accepted && isHostile(err):
 		b.call.fail(b, err)
 		return b.failed(err)
@@ -300,8 +286,8 @@ func (b *listBody) read() io.Reader {
 			b.call.fail(b, err)
 			return b.failed(err)
 		}
-		b.call.abandon(b, b.refused)
-		return io.MultiReader(bytes.NewReader(b.recorder.bytes), b.real)
+		b.call.end(b, func() { b.call.leaveToClient(b.refused) })
+		return io.MultiReader(bytes.NewReader(b.recorder.text), b.real)
 	}
 	b.call.finish(b, meta, err)
 	switch {
@@ -411,31 +397,8 @@ func encodeProtobuf(obj runtime.Object) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// recorder keeps the bytes that are read through it, so that the response can still be left to the client.
-// It stops when the kind of the response is known, and loses the bytes if there are more than mostRecorded
-// before that.
-type recorder struct {
-	from          io.Reader
-	bytes         []byte
-	stopped, lost bool
-}
-
+// mostRecorded is how much is kept of a response until it is known whether it is left to the client.
 const mostRecorded = 4 << 20
-
-func (r *recorder) Read(p []byte) (int, error) {
-	n, err := r.from.Read(p)
-	if r.stopped {
-		return n, err
-	}
-	if r.lost = len(r.bytes)+n > mostRecorded; r.lost {
-		r.stop()
-		return n, err
-	}
-	r.bytes = append(r.bytes, p[:n]...)
-	return n, err
-}
-
-func (r *recorder) stop() { r.bytes, r.stopped = nil, true }
 
 // readFailure marks an error of reading the response. The decoder may return an equal error for another
 // cause.

@@ -120,13 +120,8 @@ func (s *source) Scope() observe.Scope { return s.requested.scoped() }
 // IsWatchListSemanticsUnSupported is the method that client-go's util/watchlist looks for.
 func (s *source) IsWatchListSemanticsUnSupported() bool { return s.lacksWatchList() }
 
-// Written returns what the client remembers of its writes, see [client.Writing].
-func (s *source) Written(namespace string, after uint64) (client.Written, bool) {
-	return s.WrittenSince(namespace, 0, after)
-}
-
-// WrittenSince is like Written, without what was written up to the sequence number restored, if the client
-// numbers its writes.
+// WrittenSince returns what the client remembers of its writes, see [client.Writing], without what was
+// written up to the sequence number restored, if the client numbers its writes.
 func (s *source) WrittenSince(namespace string, restored, after uint64) (client.Written, bool) {
 	switch writing := s.collection().written.(type) {
 	case nil:

@@ -58,13 +58,14 @@ func (c *watchCall) Take(req *http.Request, contentType string, real io.ReadClos
 		c.body, c.unread = nil, "the watch function opens several watches"
 		return nil
 	}
-	body := newWatchBody(real)
+	body := &watchBody{real: real, closed: make(chan struct{}), released: make(chan struct{})}
+	recorded := io.TeeReader(real, &body.recorder)
 	switch mediaType, _, err := mime.ParseMediaType(contentType); {
 	case err == nil && mediaType == runtime.ContentTypeJSON:
-		body.events = c.decoding.decoder.Events(&body.recorder)
+		body.events = c.decoding.decoder.Events(recorded)
 	case err == nil && mediaType == runtime.ContentTypeProtobuf &&
 		c.kinds.protobuf && c.decoding.decoder.HasProtobuf():
-		body.events = c.decoding.decoder.EventsProtobuf(&body.recorder)
+		body.events = c.decoding.decoder.EventsProtobuf(recorded)
 	default:
 		c.unread = c.last.Credentials().Hide("the response is of type " + contentType)
 		return nil
@@ -87,22 +88,13 @@ func (c *watchCall) endCall() *watchBody {
 // timeout of the HTTP client.
 type watchBody struct {
 	real     io.ReadCloser
-	recorder recorder
+	recorder head
 	events   *decode.Events
 	closed   chan struct{}
 	close    sync.Once
 	// released is closed when rest is set.
 	released chan struct{}
 	rest     io.Reader
-}
-
-func newWatchBody(real io.ReadCloser) *watchBody {
-	return &watchBody{
-		real:     real,
-		recorder: recorder{from: real},
-		closed:   make(chan struct{}),
-		released: make(chan struct{}),
-	}
 }
 
 func (b *watchBody) Read(p []byte) (int, error) {
@@ -116,7 +108,7 @@ func (b *watchBody) Read(p []byte) (int, error) {
 
 // release lets the client read the whole body. Call it once, and not while the events are read.
 func (b *watchBody) release() {
-	b.rest = io.MultiReader(bytes.NewReader(b.recorder.bytes), b.real)
+	b.rest = io.MultiReader(bytes.NewReader(b.recorder.text), b.real)
 	close(b.released)
 }
 

@@ -13,9 +13,9 @@ type coalescer[K comparable] struct {
 
 	mu      sync.Mutex
 	waiting map[K]*mergedEntry[K]
-	// first and last are the ends of a list of the entries in waiting, in the order
-	// in which the objects first changed.
-	first, last *mergedEntry[K]
+	// ends closes a ring of the entries in waiting, in the order in which the objects first changed: its next
+	// is the first of them, its previous the last.
+	ends mergedEntry[K]
 	// count is the number of the newest entry.
 	count uint64
 	// delivering is set while the goroutine exists, ending if it has to close
@@ -46,7 +46,9 @@ type mergedEntry[K comparable] struct {
 }
 
 func newCoalescer[K comparable](r *registration[K], handler handler[K]) *coalescer[K] {
-	return &coalescer[K]{registration: r, handler: handler, waiting: map[K]*mergedEntry[K]{}}
+	c := &coalescer[K]{registration: r, handler: handler, waiting: map[K]*mergedEntry[K]{}}
+	c.ends.previous, c.ends.next = &c.ends, &c.ends
+	return c
 }
 
 // OnAdd merges an addition into the object's entry.
@@ -98,11 +100,12 @@ func (c *coalescer[K]) merge(key K, change func(*mergedEntry[K])) {
 	m := c.waiting[key]
 	if m == nil {
 		c.count++
-		m = &mergedEntry[K]{key: key, number: c.count}
-		c.link(m)
+		m = &mergedEntry[K]{key: key, number: c.count, previous: c.ends.previous, next: &c.ends}
+		c.waiting[key] = m
+		m.previous.next, m.next.previous = m, m
 	}
 	change(m)
-	if c.first != nil && !c.delivering {
+	if len(c.waiting) > 0 && !c.delivering {
 		c.delivering = true
 		// The calling reader is counted in readers, so Run still waits for them.
 		c.registration.informer.readers.Add(1)
@@ -110,29 +113,9 @@ func (c *coalescer[K]) merge(key K, change func(*mergedEntry[K])) {
 	}
 }
 
-func (c *coalescer[K]) link(m *mergedEntry[K]) {
-	c.waiting[m.key] = m
-	m.previous = c.last
-	if c.last != nil {
-		c.last.next = m
-	} else {
-		c.first = m
-	}
-	c.last = m
-}
-
 func (c *coalescer[K]) unlink(m *mergedEntry[K]) {
 	delete(c.waiting, m.key)
-	if m.previous != nil {
-		m.previous.next = m.next
-	} else {
-		c.first = m.next
-	}
-	if m.next != nil {
-		m.next.previous = m.previous
-	} else {
-		c.last = m.previous
-	}
+	m.previous.next, m.next.previous = m.next, m.previous
 	c.checkListed()
 }
 
@@ -147,7 +130,8 @@ func (c *coalescer[K]) listed() {
 // checkListed closes the registration's hasSynced once the initial list was delivered.
 // The caller holds mu.
 func (c *coalescer[K]) checkListed() {
-	waiting := c.first != nil && c.first.number <= c.initial || c.current != 0 && c.current <= c.initial
+	waiting := len(c.waiting) > 0 && c.ends.next.number <= c.initial ||
+		c.current != 0 && c.current <= c.initial
 	if c.listing && !waiting {
 		c.listing = false
 		close(c.registration.hasSynced)
@@ -182,14 +166,14 @@ func (c *coalescer[K]) popEntry() *mergedEntry[K] {
 	if !removed {
 		c.checkListed()
 	}
-	if c.first == nil || removed {
+	if len(c.waiting) == 0 || removed {
 		c.delivering = false
 		if c.ending {
 			close(c.registration.finished)
 		}
 		return nil
 	}
-	m := c.first
+	m := c.ends.next
 	c.current = m.number
 	c.unlink(m)
 	return m
@@ -200,7 +184,7 @@ func (c *coalescer[K]) popEntry() *mergedEntry[K] {
 func (c *coalescer[K]) finish() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting, c.first, c.last = nil, nil, nil
+	c.waiting, c.ends = nil, mergedEntry[K]{}
 	if c.delivering {
 		c.ending = true
 		return

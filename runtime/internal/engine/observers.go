@@ -98,15 +98,8 @@ func (s *shared[K]) Key(namespace, name string) string {
 }
 
 func (s *shared[K]) UID(key string) (uid types.UID, found bool) {
-	parsed, err := s.core.config.Keys.Parse(key)
-	if err != nil {
-		return "", false // No object has such a key.
-	}
-	obj, found := s.core.store.Get(parsed)
-	if !found {
-		return "", false
-	}
-	return uidOf(obj), true
+	obj, found := s.core.find(key)
+	return uidOf(obj), found
 }
 
 func (s *shared[K]) Scope() (scope observe.Scope) {

@@ -56,13 +56,11 @@ func (i *engine[K]) ownWrites(namespace string) (written client.Written, valid f
 // writtenSince returns what the informer's client wrote and deleted in a namespace after the sequence number
 // restored.
 func (i *engine[K]) writtenSince(namespace string, restored uint64) (written client.Written, ok bool) {
-	switch writing := i.config.Source.(type) {
-	case interface {
+	writing, ok := i.config.Source.(interface {
 		WrittenSince(namespace string, restored, after uint64) (client.Written, bool)
-	}:
-		return writing.WrittenSince(namespace, restored, i.deletionsSeen.Load())
-	case client.Writing:
-		return writing.Written(namespace, i.deletionsSeen.Load())
+	})
+	if !ok {
+		return client.Written{}, false
 	}
-	return client.Written{}, false
+	return writing.WrittenSince(namespace, restored, i.deletionsSeen.Load())
 }

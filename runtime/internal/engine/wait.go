@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/tools/cache"
 
@@ -218,14 +217,6 @@ func (i *engine[K]) shows(d client.Deletion) bool {
 			return false
 		}
 	}
-	key, err := i.config.Keys.Parse(cache.NewObjectName(d.Namespace, d.Name).String())
-	if err != nil {
-		return true // No object has such a key.
-	}
-	obj, ok := i.store.Get(key)
-	if !ok {
-		return true
-	}
-	m, err := meta.Accessor(obj)
-	return err != nil || d.UID != "" && m.GetUID() != d.UID
+	obj, found := i.find(cache.NewObjectName(d.Namespace, d.Name).String())
+	return !found || d.UID != "" && uidOf(obj) != d.UID
 }
