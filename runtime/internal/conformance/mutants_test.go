@@ -58,7 +58,7 @@ var mutations = map[string]planted.Bug{
 	"reflector: what is deleted while a list is streamed stays": planted.In("(*watchList).stage",
 		"err = l.staging.Remove(e.Object)", "if !BUG { err = l.staging.Remove(e.Object) }"),
 	"reflector: an expired version is asked for again": planted.In("listing.step",
-		"r.position.setUnavailable(true)", "r.position.setUnavailable(!BUG)"),
+		"r.position.unavailable = true", "r.position.unavailable = !BUG"),
 	"reflector: pages are forgotten": planted.In("listing.step",
 		"r.paginated = true", "r.paginated = !BUG"),
 

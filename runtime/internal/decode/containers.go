@@ -169,10 +169,7 @@ func (d *jsonDecoder) slice(p *plan, at unsafe.Pointer) bool {
 			n++
 			break
 		}
-		if more, ok = d.another(']', "after array element"); !ok {
-			n++
-			break
-		}
+		more, ok = d.another(']', "after array element")
 	}
 	if ok = ok && d.spend(n*int(size)); ok {
 		// reflect.MakeSlice would allocate a header, too.
@@ -212,9 +209,7 @@ func (d *jsonDecoder) stringSlice(p *plan, to *[]string) bool {
 			break
 		}
 		d.pairs = append(d.pairs, s)
-		if more, ok = d.another(']', "after array element"); !ok {
-			break
-		}
+		more, ok = d.another(']', "after array element")
 	}
 	if ok {
 		*to = append(make([]string, 0, len(d.pairs)-start), d.pairs[start:]...)
@@ -266,9 +261,7 @@ func (d *jsonDecoder) stringMap(p *plan, to *map[string]string) bool {
 			break
 		}
 		d.pairs = append(d.pairs, key, value)
-		if more, ok = d.another('}', "after object key:value pair"); !ok {
-			break
-		}
+		more, ok = d.another('}', "after object key:value pair")
 	}
 	if ok {
 		collected := d.pairs[start:]
@@ -323,7 +316,7 @@ func (d *jsonDecoder) mapping(p *plan, at unsafe.Pointer) bool {
 	}
 	key, elem := taken.key, taken.value
 	cost := entryCost + 2*int(p.elem.typ.Size())
-	for more := true; more && ok; {
+	for more := true; more; {
 		var name string
 		if name, ok = d.key(); !ok {
 			break

@@ -92,7 +92,7 @@ func decodeBothWays(
 	t.Helper()
 	d := decoderOf(typ, opts)
 	v := reflect.New(typ)
-	d.proto.left = 1 << 30
+	d.json.left = 1 << 30
 	if !d.proto.message(d.proto.messageOf(d.cut, typ), text, v.UnsafePointer()) {
 		t.Fatal("not by plan")
 	}

@@ -259,9 +259,5 @@ func cutOff(err error) error {
 }
 
 func isEventType(t watch.EventType) bool {
-	switch t {
-	case watch.Added, watch.Modified, watch.Deleted, watch.Bookmark, watch.Error:
-		return true
-	}
-	return false
+	return isChange(t) || t == watch.Bookmark || t == watch.Error
 }

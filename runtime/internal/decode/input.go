@@ -149,11 +149,8 @@ func (in *input) move(to []byte) {
 // returns false at the end of the stream.
 func (in *input) peek() (byte, bool) {
 	for {
-		for in.pos < in.end {
-			switch c := in.data[in.pos]; c {
-			case ' ', '\t', '\r', '\n':
-				in.pos++
-			default:
+		for ; in.pos < in.end; in.pos++ {
+			if c := in.data[in.pos]; !isSpace(c) {
 				return c, true
 			}
 		}
@@ -182,9 +179,8 @@ func (in *input) frame() bool {
 
 // framer finds the end of a JSON value that arrives in pieces.
 type framer struct {
-	depth            int
-	inString, escape bool
-	started, scalar  bool
+	depth                    int
+	inString, escape, scalar bool
 }
 
 // scan looks at the next piece of the value and reports whether the value ends there. A
@@ -214,10 +210,9 @@ func (f *framer) scan(data []byte) bool {
 		}
 		switch c {
 		case '"':
-			f.inString, f.started = true, true
+			f.inString = true
 		case '{', '[':
 			f.depth++
-			f.started = true
 		case '}', ']':
 			f.depth--
 			if f.depth <= 0 {

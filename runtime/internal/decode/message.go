@@ -12,14 +12,6 @@ import (
 type protoDecoder struct {
 	json     *jsonDecoder
 	messages map[planKey]*messagePlan
-	// left is how many bytes of memory the message may still take.
-	left int
-}
-
-// spend counts memory that is about to be allocated. It returns false if the message takes too much.
-func (d *protoDecoder) spend(n int) bool {
-	d.left -= n
-	return d.left >= 0
 }
 
 // A message is a sequence of fields, each with a tag in front, an integer of variable length:
@@ -42,9 +34,7 @@ func (d *protoDecoder) message(p *messagePlan, text []byte, at unsafe.Pointer) b
 		if unmarshal(reflect.NewAt(p.typ, at).Interface().(message), text) != nil {
 			return false
 		}
-		if p.jsonPlan.needsNormalizing() {
-			d.json.normalize(p.jsonPlan, at)
-		}
+		d.json.normalize(p.jsonPlan, at)
 		return true
 	}
 	for len(text) > 0 {
@@ -148,14 +138,11 @@ func (f *messageField) setNumber(to unsafe.Pointer, number uint64) {
 	case int64Op:
 		*(*int64)(to) = int64(number)
 	case boolPointerOp:
-		value := number != 0
-		*(**bool)(to) = &value
+		*(**bool)(to) = new(number != 0)
 	case int32PointerOp:
-		value := int32(number)
-		*(**int32)(to) = &value
+		*(**int32)(to) = new(int32(number))
 	case int64PointerOp:
-		value := int64(number)
-		*(**int64)(to) = &value
+		*(**int64)(to) = new(int64(number))
 	}
 }
 
@@ -164,10 +151,9 @@ func (f *messageField) setNumber(to unsafe.Pointer, number uint64) {
 func (d *protoDecoder) messageField(f *messageField, to unsafe.Pointer, value, tag, behind []byte) bool {
 	switch f.op {
 	case stringOp:
-		*(*string)(to) = d.messageString(f, value)
+		*(*string)(to) = d.json.text(value, f.unique)
 	case stringPointerOp:
-		s := d.messageString(f, value)
-		*(**string)(to) = &s
+		*(**string)(to) = new(d.json.text(value, f.unique))
 	case bytesOp:
 		// A copy: value is part of the window.
 		*(*[]byte)(to) = bytes.Clone(value)
@@ -177,7 +163,7 @@ func (d *protoDecoder) messageField(f *messageField, to unsafe.Pointer, value, t
 		// A message that comes twice is merged.
 		slot := anyPointer(to)
 		if *slot == nil {
-			if !d.spend(int(f.elem.typ.Size())) {
+			if !d.json.spend(int(f.elem.typ.Size())) {
 				return false
 			}
 			*slot = reflect.New(f.elem.typ).UnsafePointer()
@@ -191,20 +177,11 @@ func (d *protoDecoder) messageField(f *messageField, to unsafe.Pointer, value, t
 		if element == nil {
 			return false
 		}
-		*(*string)(element) = d.messageString(f, value)
+		*(*string)(element) = d.json.text(value, f.unique)
 	case stringMapOp, mapOp:
 		return d.messageEntry(f, to, value, tag, behind)
 	}
 	return true
-}
-
-// messageString returns a string of that content, if possible one that it returned before.
-// Like the generated methods it doesn't check that the string is UTF-8.
-func (d *protoDecoder) messageString(f *messageField, value []byte) string {
-	if f.unique {
-		return string(value)
-	}
-	return d.json.strings.get(value)
 }
 
 // another appends a zero element to a slice, and returns its address, nil if the message takes too much
@@ -215,7 +192,7 @@ func (d *protoDecoder) another(f *messageField, to unsafe.Pointer, tag, behind [
 	n := len(*s)
 	if n == cap(*s) {
 		more := max(1+following(tag, behind), n)
-		if !d.spend((n + more) * int(f.size)) {
+		if !d.json.spend((n + more) * int(f.size)) {
 			return nil
 		}
 		reflect.NewAt(f.typ, to).Elem().Grow(more)
@@ -252,7 +229,7 @@ func (d *protoDecoder) messageEntry(f *messageField, to unsafe.Pointer, entry, t
 	if parts[0] == nil || parts[1] == nil && (f.op != mapOp || f.elem != nil) {
 		return false
 	}
-	if !d.spend(entryCost + int(f.typ.Elem().Size())) {
+	if !d.json.spend(entryCost + int(f.typ.Elem().Size())) {
 		return false
 	}
 	key := d.json.strings.get(parts[0])

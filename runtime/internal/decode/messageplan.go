@@ -107,9 +107,9 @@ func (d *protoDecoder) agrees(p *messagePlan) bool {
 	if known, ok := verified.Load(p.typ); ok {
 		return known.(bool)
 	}
-	left := d.left
-	d.left = math.MaxInt // The samples don't count as memory of the message.
-	defer func() { d.left = left }()
+	left := d.json.left
+	d.json.left = math.MaxInt // The samples don't count as memory of the message.
+	defer func() { d.json.left = left }()
 	whole := true
 	for number := range p.fields {
 		f := &p.fields[number]

@@ -258,9 +258,10 @@ func (h hop) follow(at unsafe.Pointer) unsafe.Pointer {
 // comes from a tag. If several are left, all are ignored.
 type candidate struct {
 	field
-	name   string
-	index  []int
-	tagged bool
+	name  string
+	index []int
+	// untagged is 0 if the name comes from a tag, else 1.
+	untagged int
 	// foreign means that the tag has the option string.
 	foreign bool
 	// settable is false behind a pointer to an unexported struct: encoding/json can't
@@ -343,8 +344,10 @@ func (l level) look(i int) (*candidate, *level) {
 		}
 		return nil, inner
 	}
-	c := &candidate{index: index, tagged: name != "", settable: l.settable}
-	c.name = cmp.Or(name, sf.Name)
+	c := &candidate{index: index, name: name, settable: l.settable}
+	if name == "" {
+		c.name, c.untagged = sf.Name, 1
+	}
 	c.offset, c.via, c.typ = l.offset+sf.Offset, l.via, sf.Type
 	c.foreign = slices.Contains(strings.Split(options, ","), "string")
 	return c, nil
@@ -352,13 +355,10 @@ func (l level) look(i int) (*candidate, *level) {
 
 // validName reports whether encoding/json accepts a name in a tag.
 func validName(name string) bool {
-	for _, c := range name {
-		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) &&
-			!unicode.IsDigit(c) {
-			return false
-		}
-	}
-	return name != ""
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+		return !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) &&
+			!unicode.IsLetter(c) && !unicode.IsDigit(c)
+	})
 }
 
 // dominant removes the fields that others hide, and sorts the rest in the order of the
@@ -368,7 +368,7 @@ func dominant(all []candidate) []candidate {
 		return cmp.Or(
 			strings.Compare(a.name, b.name),
 			cmp.Compare(len(a.index), len(b.index)),
-			-compareBools(a.tagged, b.tagged),
+			cmp.Compare(a.untagged, b.untagged),
 			slices.Compare(a.index, b.index),
 		)
 	})
@@ -376,22 +376,12 @@ func dominant(all []candidate) []candidate {
 	for i, j := 0, 0; i < len(all); i = j {
 		for j = i + 1; j < len(all) && all[j].name == all[i].name; j++ {
 		}
-		if j == i+1 || len(all[i].index) != len(all[i+1].index) || all[i].tagged != all[i+1].tagged {
+		if j == i+1 || len(all[i].index) != len(all[i+1].index) || all[i].untagged != all[i+1].untagged {
 			kept = append(kept, all[i])
 		}
 	}
 	slices.SortFunc(kept, func(a, b candidate) int { return slices.Compare(a.index, b.index) })
 	return kept
-}
-
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // find returns the number of the field of that name. It is for fields that weren't predicted,

@@ -85,7 +85,7 @@ func (d *Decoder) fromProtobuf(text []byte, times *newest) (object any, err erro
 	defer d.mu.Unlock()
 	d.json.times = times
 	defer func() { d.json.times = nil }()
-	d.proto.left = expansion * d.maxObject
+	d.json.left = expansion * d.maxObject
 	v := reflect.New(d.typ)
 	// A plan that leaves messages to the method would drop the times before they are read.
 	if p := d.proto.messageOf(d.cut, d.typ); !p.own && d.proto.message(p, text, v.UnsafePointer()) {
@@ -94,7 +94,7 @@ func (d *Decoder) fromProtobuf(text []byte, times *newest) (object any, err erro
 		}
 		return object, nil
 	}
-	if d.proto.left < 0 {
+	if d.json.left < 0 {
 		return nil, ErrTooLarge
 	}
 	v = reflect.New(d.typ)
@@ -425,6 +425,11 @@ func (r *reader) bytes(limit int64) ([]byte, error) {
 	if !r.in.fits(n) {
 		return nil, r.failed(ErrTooLarge)
 	}
+	return r.take(n)
+}
+
+// take reads n bytes. They are valid until the next read.
+func (r *reader) take(n int) ([]byte, error) {
 	if err := r.need(n); err != nil {
 		return nil, err
 	}
@@ -461,24 +466,17 @@ func (r *reader) skip(wire int, limit int64) error {
 
 // skipScalar skips a field that isn't a group.
 func (r *reader) skipScalar(wire int, limit int64) (err error) {
-	n := 0
 	switch wire {
 	case wireVarint:
 		_, err = r.varint()
-		return err
 	case wireBytes:
 		_, err = r.bytes(limit)
-		return err
 	case wire64:
-		n = 8
+		_, err = r.take(8)
 	case wire32:
-		n = 4
+		_, err = r.take(4)
 	default:
-		return r.failed(fmt.Errorf("proto: illegal wireType %d", wire))
-	}
-	err = r.need(n)
-	if err == nil {
-		r.in.pos += n
+		err = r.failed(fmt.Errorf("proto: illegal wireType %d", wire))
 	}
 	return err
 }

@@ -116,7 +116,7 @@ func TestMessages(t *testing.T) {
 					}
 					d.json.normalize(d.json.plans.without(d.cut, typ), want.UnsafePointer())
 					got := reflect.New(typ)
-					d.proto.left = 1 << 30
+					d.json.left = 1 << 30
 					if plan := d.proto.messageOf(d.cut, typ); plan.own ||
 						!d.proto.message(plan, text, got.UnsafePointer()) {
 						t.Fatal("not by plan")
@@ -151,7 +151,8 @@ type (
 )
 
 func (h *honest) Unmarshal(text []byte) error {
-	d := protoDecoder{json: &jsonDecoder{}, left: 1 << 20}
+	d := protoDecoder{json: &jsonDecoder{}}
+	d.json.left = 1 << 20
 	p := &messagePlan{typ: reflect.TypeFor[honest]()}
 	if !d.addFields(p, nil) || !d.message(p, text, unsafe.Pointer(h)) {
 		return errNoProtobuf

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/bits"
 	"reflect"
+	"strconv"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -35,10 +36,8 @@ type scanner struct {
 	unquoted []byte
 }
 
-var (
-	// errMore means that the data ends in the middle of a value.
-	errMore = errors.New("more data needed")
-)
+// errMore means that the data ends in the middle of a value.
+var errMore = errors.New("more data needed")
 
 // ErrTooDeep is the error for a value that is nested deeper than encoding/json reads.
 var ErrTooDeep = errors.New("exceeded max depth")
@@ -82,6 +81,12 @@ func (s *scanner) unexpected(where string) bool {
 		return s.fail(errMore)
 	}
 	return s.fail(fmt.Errorf("invalid character %q %s", s.data[s.pos], where))
+}
+
+// unexpectedAt is unexpected for the byte at i.
+func (s *scanner) unexpectedAt(i int, where string) bool {
+	s.pos = i
+	return s.unexpected(where)
 }
 
 // mismatch records that a value of this kind can't be stored in a t. It returns false.
@@ -170,9 +175,7 @@ func (s *scanner) stringEnd(i int) (end int, plain bool) {
 	for {
 		// Only an unfinished string reaches the last bytes of the padding.
 		if i+8 > len(data) {
-			s.pos = s.end
-			s.unexpected("in string literal")
-			return -1, false
+			return -1, s.unexpectedAt(s.end, "in string literal")
 		}
 		w := binary.LittleEndian.Uint64(data[i:])
 		// m has the high bit of each byte that is a quote, a backslash, a control
@@ -202,9 +205,7 @@ func (s *scanner) stringEnd(i int) (end int, plain bool) {
 			ascii = false
 			i++
 		default:
-			s.pos = i
-			s.unexpected("in string literal")
-			return -1, false
+			return -1, s.unexpectedAt(i, "in string literal")
 		}
 	}
 }
@@ -217,15 +218,13 @@ func (s *scanner) escapeLength(i int) int {
 	case 'u':
 		for n := 2; n < needHex; n++ {
 			if !isHex(s.data[i+n]) {
-				s.pos = i + n
-				s.unexpected("in \\u hexadecimal character escape")
+				s.unexpectedAt(i+n, "in \\u hexadecimal character escape")
 				return 0
 			}
 		}
 		return needHex
 	}
-	s.pos = i + 1
-	s.unexpected("in string escape code")
+	s.unexpectedAt(i+1, "in string escape code")
 	return 0
 }
 
@@ -253,9 +252,7 @@ func (s *scanner) bytes() ([]byte, bool) {
 func (s *scanner) literal(text string) bool {
 	for i := 1; i < len(text); i++ {
 		if s.data[s.pos+i] != text[i] {
-			s.pos += i
-			s.unexpected("in literal " + text)
-			return false
+			return s.unexpectedAt(s.pos+i, "in literal "+text)
 		}
 	}
 	s.pos += len(text)
@@ -274,15 +271,11 @@ func (s *scanner) number() (text []byte, ok bool) {
 	case '1' <= c && c <= '9':
 		i = digits(data, i)
 	default:
-		s.pos = i
-		s.unexpected("in numeric literal")
-		return nil, false
+		return nil, s.unexpectedAt(i, "in numeric literal")
 	}
 	if data[i] == '.' {
 		if i++; !isDigit(data[i]) {
-			s.pos = i
-			s.unexpected("after decimal point in numeric literal")
-			return nil, false
+			return nil, s.unexpectedAt(i, "after decimal point in numeric literal")
 		}
 		i = digits(data, i)
 	}
@@ -291,17 +284,13 @@ func (s *scanner) number() (text []byte, ok bool) {
 			i++
 		}
 		if !isDigit(data[i]) {
-			s.pos = i
-			s.unexpected("in exponent of numeric literal")
-			return nil, false
+			return nil, s.unexpectedAt(i, "in exponent of numeric literal")
 		}
 		i = digits(data, i)
 	}
 	if i >= s.end && !s.ended {
 		// More digits may follow.
-		s.pos = i
-		s.unexpected("in numeric literal")
-		return nil, false
+		return nil, s.unexpectedAt(i, "in numeric literal")
 	}
 	text = data[s.pos:i]
 	s.pos = i
@@ -455,17 +444,6 @@ func appendEscaped(to, text []byte) ([]byte, int) {
 }
 
 func hex4(text []byte) rune {
-	var r rune
-	for _, c := range text[:4] {
-		switch {
-		case c <= '9':
-			c -= '0'
-		case c <= 'F':
-			c -= 'A' - 10
-		default:
-			c -= 'a' - 10
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
+	r, _ := strconv.ParseUint(string(text[:4]), 16, 16)
+	return rune(r)
 }

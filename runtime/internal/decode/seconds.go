@@ -1,6 +1,9 @@
 package decode
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"time"
+)
 
 // A time as servers write it, "2026-03-04T05:06:07Z", is read as three words. XOR with the word's form leaves
 // the values of digits, and 0 for other bytes. The most that each may be, and what is added to it, make 15: a
@@ -14,7 +17,7 @@ const (
 )
 
 // parseSeconds parses 20 bytes as a time in seconds since 1970. It returns 0 for other text. [time.Parse]
-// takes several times as long. A day that its month lacks counts as one of the next month.
+// takes several times as long.
 func parseSeconds(text []byte) int64 {
 	date := binary.BigEndian.Uint64(text) ^ dateForm
 	minutes := binary.BigEndian.Uint64(text[8:]) ^ minuteForm
@@ -33,7 +36,11 @@ func parseSeconds(text []byte) int64 {
 	}
 	const before1970 = 719468 // days since the first of March of the year 0
 	days := 365*year + year/4 - year/100 + year/400 + (153*month+2)/5 + day - 1 - before1970
-	return ((days*24+hour)*60+minute)*60 + second
+	seconds1970 := ((days*24+hour)*60+minute)*60 + second
+	if year < 0 || day > 28 && time.Unix(seconds1970, 0).UTC().Day() != int(day) {
+		return 0 // The month lacks that day.
+	}
+	return seconds1970
 }
 
 // two returns the number of two digits, whose values are in the two bytes of a word behind that many bits.

@@ -110,9 +110,7 @@ func (d *jsonDecoder) skipManagedFields() bool {
 		if !ok {
 			return false
 		}
-		if more, ok = d.another(']', "after array element"); !ok {
-			return false
-		}
+		more, ok = d.another(']', "after array element")
 	}
 	return ok
 }

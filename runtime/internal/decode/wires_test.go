@@ -231,7 +231,7 @@ func TestWires(t *testing.T) {
 				seen++
 				got, want := reflect.New(typ), reflect.New(typ)
 				again := bytes.Clone(text)
-				d.proto.left = 1 << 30
+				d.json.left = 1 << 30
 				if !d.proto.message(plan, again, got.UnsafePointer()) {
 					continue
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -89,7 +90,9 @@ func (r *run) discover(ctx context.Context) {
 
 // findings sends a discovery for the kinds that are observed.
 func (r *run) findings(ctx context.Context) (map[*kind]finding, error) {
-	kinds, etag, added := r.observed()
+	r.mu.Lock()
+	kinds, etag, added := slices.Collect(maps.Values(r.kinds)), r.etag, r.added
+	r.mu.Unlock()
 	answer, err := r.set.fetch(ctx, "/apis", acceptDiscovery, etag)
 	if err != nil {
 		return nil, err
@@ -117,16 +120,6 @@ func (r *run) findings(ctx context.Context) (map[*kind]finding, error) {
 		r.etag = answer.etag
 	}
 	return found, nil
-}
-
-// observed returns the observed kinds, the version of the last discovery of them, and how many were added.
-func (r *run) observed() (kinds []*kind, etag string, added int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, k := range r.kinds {
-		kinds = append(kinds, k)
-	}
-	return kinds, r.etag, r.added
 }
 
 // read reads a discovery. What it lacks for the kinds is requested: the resources of their groups if the

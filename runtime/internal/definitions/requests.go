@@ -90,11 +90,12 @@ func (s *Set) resources(ctx context.Context, version schema.GroupVersion) (names
 
 // ask sends GET for a group and version, and tells the answer to all of its kinds.
 func (r *run) ask(ctx context.Context, version schema.GroupVersion) {
-	release, ok := r.slot(ctx)
-	if !ok {
+	select {
+	case r.slots <- struct{}{}:
+	case <-ctx.Done():
 		return
 	}
-	defer release()
+	defer func() { <-r.slots }()
 	names, err := r.set.resources(ctx, version)
 	if ctx.Err() != nil {
 		return
@@ -107,26 +108,18 @@ func (r *run) ask(ctx context.Context, version schema.GroupVersion) {
 		if k.resource.GroupVersion() != version {
 			continue
 		}
-		answer := answerOf(names, err, k.resource.Resource)
-		if answer != served.Serves {
-			failure := err
-			if failure == nil {
-				failure = errors.New("GET " + pathOf(version) + " doesn't serve " + k.resource.Resource +
-					", and it isn't known yet whether another answer will")
-			}
+		answer, failure := served.Serves, err
+		switch {
+		case err != nil:
+			answer = served.Unclear
+		case !slices.Contains(names, k.resource.Resource):
+			answer = served.Lacks
+			failure = errors.New("GET " + pathOf(version) + " doesn't serve " + k.resource.Resource +
+				", and it isn't known yet whether another answer will")
+		}
+		if failure != nil {
 			k.failed(failure)
 		}
 		r.tellLocked(k, func(m *served.Kind, now time.Time) { m.Got(now, answer) })
-	}
-}
-
-func answerOf(names []string, err error, resource string) served.Answer {
-	switch {
-	case err != nil:
-		return served.Unclear
-	case slices.Contains(names, resource):
-		return served.Serves
-	default:
-		return served.Lacks
 	}
 }

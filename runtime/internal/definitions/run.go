@@ -233,13 +233,3 @@ func (r *run) sendDue(ctx context.Context) (next time.Time) {
 	}
 	return next
 }
-
-// slot waits for a slot. It returns false if ctx is done first.
-func (r *run) slot(ctx context.Context) (release func(), ok bool) {
-	select {
-	case r.slots <- struct{}{}:
-		return func() { <-r.slots }, true
-	case <-ctx.Done():
-		return nil, false
-	}
-}

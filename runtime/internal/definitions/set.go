@@ -65,7 +65,7 @@ func (s *Set) Open(ctx context.Context, resource schema.GroupVersionResource) se
 		s.running = start(context.WithoutCancel(ctx), s)
 	}
 	s.running.observers++
-	return &observer{set: s, run: s.running, kind: s.running.add(klog.FromContext(ctx), resource)}
+	return &observer{run: s.running, kind: s.running.add(klog.FromContext(ctx), resource)}
 }
 
 // WaitForServed waits until the server serves a resource.
@@ -108,7 +108,6 @@ func name(resource schema.GroupVersionResource) string {
 
 // observer is an observer of a kind.
 type observer struct {
-	set    *Set
 	run    *run
 	kind   *kind
 	closed sync.Once
@@ -123,7 +122,7 @@ func (o *observer) Missed() {
 // Close ends the observation. The last observer waits for the goroutines that observe.
 func (o *observer) Close() {
 	o.closed.Do(func() {
-		if o.set.leave(o) {
+		if o.run.set.leave(o) {
 			o.run.end()
 		}
 	})

@@ -269,7 +269,7 @@ func TestUnservedVersion(t *testing.T) {
 		if slices.Sort(status.Versions); !slices.Equal(status.Versions, []string{"v1", "v2"}) {
 			t.Errorf("versions %q", status.Versions)
 		}
-		err := wait(r, widgets.WithVersion("v1beta1"), time.Minute)
+		err := await(r, widgets.WithVersion("v1beta1"), time.Minute)
 		if err == nil || !strings.Contains(err.Error(), "served versions: v") {
 			t.Errorf("the error is %v", err)
 		}
@@ -283,7 +283,7 @@ func TestUnservedVersion(t *testing.T) {
 	})
 }
 
-func wait(r *rig, resource schema.GroupVersionResource, d time.Duration) error {
+func await(r *rig, resource schema.GroupVersionResource, d time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(r.ctx, d, errors.New("it took too long"))
 	defer cancel()
 	return r.set.WaitForServed(ctx, resource)
@@ -398,13 +398,13 @@ func TestMissedDeletion(t *testing.T) {
 func TestWaitForServed(t *testing.T) {
 	inBubble(t, func(r *rig) {
 		v1 := widgets.WithVersion("v1")
-		if err := wait(r, v1, time.Minute); err == nil || !strings.Contains(err.Error(), "it took too long") ||
+		if err := await(r, v1, time.Minute); err == nil || !strings.Contains(err.Error(), "it took too long") ||
 			!strings.Contains(err.Error(), "absent since") {
 			t.Errorf("the error is %v", err)
 		}
 		var waited sync.WaitGroup
 		waited.Go(func() {
-			if err := wait(r, v1, time.Minute); err != nil {
+			if err := await(r, v1, time.Minute); err != nil {
 				t.Error(err)
 			}
 		})

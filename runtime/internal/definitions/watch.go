@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
@@ -37,17 +38,11 @@ func (r *run) watch(ctx context.Context) {
 		r.cannotWatch(ctx, err)
 		return
 	}
-	for ctx.Err() == nil {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if refused := r.watchUntilRefused(ctx, source); refused != nil {
 			r.cannotWatch(ctx, refused)
 		}
-		timer := time.NewTimer(forbiddenFor)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		}
-		timer.Stop()
-	}
+	}, forbiddenFor)
 }
 
 // watchUntilRefused lists and watches definitions until ctx is done or the server refuses that.

@@ -151,7 +151,8 @@ func (x *Indexer[K]) Get(obj any) (item any, exists bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	return x.get(key)
+	item, exists = x.store.Get(key)
+	return item, exists, nil
 }
 
 // GetByKey returns the object of a key. The error is always nil: no object has
@@ -161,14 +162,8 @@ func (x *Indexer[K]) GetByKey(key string) (item any, exists bool, err error) {
 	if err != nil {
 		return nil, false, nil
 	}
-	return x.get(k)
-}
-
-func (x *Indexer[K]) get(key K) (any, bool, error) {
-	if obj, ok := x.store.Get(key); ok {
-		return obj, true, nil
-	}
-	return nil, false, nil
+	item, exists = x.store.Get(k)
+	return item, exists, nil
 }
 
 // List returns every object, in no particular order.
@@ -202,12 +197,4 @@ func (x *Indexer[K]) admitKey(obj any) (K, error) {
 		err = fmt.Errorf("object %q is a %T, this store holds %s", x.keys.String(key), obj, x.keys.Type)
 	}
 	return key, err
-}
-
-func (x *Indexer[K]) strings(keys []K) []string {
-	strings := make([]string, len(keys))
-	for i, key := range keys {
-		strings[i] = x.keys.String(key)
-	}
-	return strings
 }

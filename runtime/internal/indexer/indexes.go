@@ -28,32 +28,7 @@ func (x *Indexer[K]) Index(name string, obj any) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(values) == 1 {
-		return x.store.ByIndex(name, values[0])
-	}
-	return x.union(name, values)
-}
-
-// union returns the objects that have one of values, each once.
-func (x *Indexer[K]) union(name string, values []string) ([]any, error) {
-	found := []any{}
-	seen := map[K]bool{}
-	for _, value := range values {
-		keys, err := x.store.IndexKeys(name, value)
-		if err != nil {
-			return nil, err
-		}
-		for _, key := range keys {
-			if seen[key] {
-				continue
-			}
-			seen[key] = true
-			if obj, ok := x.store.Get(key); ok {
-				found = append(found, obj)
-			}
-		}
-	}
-	return found, nil
+	return x.store.ByIndex(name, values...)
 }
 
 // IndexKeys returns the keys, sorted, of the objects that have value in the
@@ -63,7 +38,10 @@ func (x *Indexer[K]) IndexKeys(name, value string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := x.strings(found)
+	keys := make([]string, len(found))
+	for i, key := range found {
+		keys[i] = x.keys.String(key)
+	}
 	slices.Sort(keys)
 	return keys, nil
 }

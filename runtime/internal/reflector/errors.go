@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -61,12 +62,9 @@ func isTooLarge(err error) bool {
 	if !ok || !apierrors.IsTimeout(err) || status.Status().Details == nil {
 		return false
 	}
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Message == message {
-			return true
-		}
-	}
-	return strings.Contains(status.Status().Message, message)
+	isMessage := func(cause metav1.StatusCause) bool { return cause.Message == message }
+	return strings.Contains(status.Status().Message, message) ||
+		slices.ContainsFunc(status.Status().Details.Causes, isMessage)
 }
 
 // isVersionUnavailable reports whether only a request without a version can succeed.

@@ -29,7 +29,7 @@ func (listing) step(ctx context.Context, r *round) state {
 	wentBack := r.newest()
 	err := l.list(waitCtx, first)
 	if err != nil && isVersionUnavailable(err) {
-		r.position.setUnavailable(true)
+		r.position.unavailable = true
 		l.paginated = false
 		wentBack = r.newest()
 		err = l.list(waitCtx, r.position.forList())
@@ -45,7 +45,7 @@ func (listing) step(ctx context.Context, r *round) state {
 	if first == "0" && l.paginated {
 		r.paginated = true
 	}
-	r.position.setUnavailable(false)
+	r.position.unavailable = false
 	if err := l.commit(); err != nil {
 		return r.fail(ctx, fmt.Errorf("unable to sync list result: %w", err))
 	}

@@ -1,6 +1,7 @@
 package reflector
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -139,7 +140,7 @@ type Reflector struct {
 func New(source sources.Source, sink Sink, opts Options) *Reflector {
 	r := &Reflector{
 		name:   opts.Name,
-		typ:    opts.TypeDescription,
+		typ:    cmp.Or(opts.TypeDescription, DescribeType(nil)),
 		source: source,
 		sink:   sink,
 		opts:   opts,
@@ -153,25 +154,17 @@ func New(source sources.Source, sink Sink, opts Options) *Reflector {
 			"/runtime/internal/reflector/reflector.go", "/runtime/internal/engine/", "/runtime/factory/",
 			"/runtime/cache/")
 	}
-	if r.typ == "" {
-		r.typ = DescribeType(nil)
-	}
-	if r.opts.MinWatchTimeout < minWatchTimeout {
-		r.opts.MinWatchTimeout = minWatchTimeout
-	}
+	r.opts.MinWatchTimeout = max(opts.MinWatchTimeout, minWatchTimeout)
 	if r.opts.ErrorHandler == nil {
 		r.opts.ErrorHandler = func(ctx context.Context, err error) { LogError(ctx, r.name, r.typ, err) }
 	}
-	backoff := opts.Backoff
-	if backoff == nil {
-		backoff = &wait.Backoff{
-			Duration: backoffInit,
-			Cap:      backoffMax,
-			Steps:    int(math.Ceil(float64(backoffMax) / float64(backoffInit))),
-			Factor:   backoffFactor,
-			Jitter:   backoffJitter,
-		}
-	}
+	backoff := cmp.Or(opts.Backoff, &wait.Backoff{
+		Duration: backoffInit,
+		Cap:      backoffMax,
+		Steps:    int(math.Ceil(float64(backoffMax) / float64(backoffInit))),
+		Factor:   backoffFactor,
+		Jitter:   backoffJitter,
+	})
 	r.delay = backoff.DelayWithReset(clock.RealClock{}, backoffReset)
 
 	if features.FeatureGates().Enabled(features.WatchListClient) {
@@ -270,10 +263,7 @@ func (r *Reflector) ListAndWatch(ctx context.Context) error {
 	ctx = klog.NewContext(ctx, r.logger(ctx))
 	round := &round{Reflector: r}
 	defer round.endSession()
-	for s := round.start(ctx); s != nil; {
-		if ctx.Err() != nil {
-			return nil
-		}
+	for s := round.start(ctx); s != nil && ctx.Err() == nil; {
 		r.health.enter(s.name())
 		s = s.step(ctx, round)
 	}
@@ -285,10 +275,12 @@ func (r *Reflector) ListAndWatch(ctx context.Context) error {
 
 // position is the version that the sink has reached, from which the reflector continues.
 type position struct {
+	// mu is held while version is written, and while others than the running goroutine read it.
 	mu sync.Mutex
 	// version is that of the last list, event or bookmark.
 	version string
-	// unavailable is true after the server couldn't serve version.
+	// unavailable is true after the server couldn't serve version. Then the next list requests the newest
+	// state. Only the running goroutine uses it.
 	unavailable bool
 	// consistent is Options.Consistent.
 	consistent bool
@@ -308,26 +300,10 @@ func (p *position) set(version string) (before string) {
 	return before
 }
 
-func (p *position) setUnavailable(unavailable bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.unavailable = unavailable
-}
-
-// isUnavailable reports whether the next list requests the newest state because the server couldn't serve
-// version.
-func (p *position) isUnavailable() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.unavailable
-}
-
 // forList is the version to list at. The first list requests "0", any state that the server's watch cache
 // has, unless it must be consistent. Later lists request a state no older than the last seen one, so that the
 // sink never goes back in time. If the server can't serve that, "" requests the newest state, a quorum read.
 func (p *position) forList() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	switch {
 	case p.unavailable:
 		return ""
@@ -340,8 +316,6 @@ func (p *position) forList() string {
 // forWatchList is the version to request a watch-list at. There, too, "" means the newest
 // state, and costs the server little.
 func (p *position) forWatchList() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.unavailable {
 		return ""
 	}

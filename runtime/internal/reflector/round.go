@@ -60,12 +60,8 @@ func (r *round) endSession() {
 
 // fail ends the round with an error for the handler.
 func (r *round) fail(ctx context.Context, err error) state {
-	if ctx.Err() == nil {
-		r.health.failed(err)
-		r.health.relists(err)
-	}
 	r.err = err
-	return nil
+	return r.endRound(ctx, err)
 }
 
 // endRound ends the round without an error for the handler: the watch is over, and its
@@ -119,7 +115,7 @@ func (r *round) retry(ctx context.Context, err error, next state) state {
 // newest calls Options.Newest if the list that follows requests the newest state because the server couldn't
 // serve the version. It returns what to call if that list turns out to be older.
 func (r *Reflector) newest() (wentBack func()) {
-	if r.opts.Newest == nil || !r.position.isUnavailable() {
+	if r.opts.Newest == nil || !r.position.unavailable {
 		return func() {}
 	}
 	return r.opts.Newest()
@@ -177,19 +173,16 @@ func (r *Reflector) pause(ctx context.Context, atLeast time.Duration) {
 
 // sleep waits for d, or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(d):
 	}
 }
 
 // watchTimeout is a random number of seconds between MinWatchTimeout and twice
 // that.
 func (r *Reflector) watchTimeout() *int64 {
-	seconds := int64(r.opts.MinWatchTimeout.Seconds() * (1 + rand.Float64()))
-	return &seconds
+	return new(int64(r.opts.MinWatchTimeout.Seconds() * (1 + rand.Float64())))
 }
 
 // watchOptions are the options of every watch.
@@ -234,13 +227,10 @@ func (s *session) stopAndWait() {
 }
 
 func (r *Reflector) resync(s *session) {
-	timer := time.NewTimer(r.opts.ResyncPeriod)
-	defer timer.Stop()
 	for {
-		select {
-		case <-s.ctx.Done():
+		// The period counts from the end of the resync.
+		if sleep(s.ctx, r.opts.ResyncPeriod); s.ctx.Err() != nil {
 			return
-		case <-timer.C:
 		}
 		if r.opts.ShouldResync == nil || r.opts.ShouldResync() {
 			klog.FromContext(s.ctx).V(4).Info("Forcing resync")
@@ -249,8 +239,6 @@ func (r *Reflector) resync(s *session) {
 				return
 			}
 		}
-		// The period counts from the end of the resync.
-		timer.Reset(r.opts.ResyncPeriod)
 	}
 }
 
@@ -262,10 +250,8 @@ func (r *Reflector) resyncSink() error {
 
 // sessionError is the error of Resync that ended the session, if one did.
 func (r *round) sessionError() error {
-	if r.session != nil {
-		if failed := (resyncError{}); errors.As(context.Cause(r.session.ctx), &failed) {
-			return failed.error
-		}
+	if failed := (resyncError{}); errors.As(context.Cause(r.session.ctx), &failed) {
+		return failed.error
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,7 +54,7 @@ func (s streaming) step(ctx context.Context, r *round) state {
 		klog.FromContext(ctx).V(2).Info("Watch-list failed, backing off", "err", err)
 		return r.retry(ctx, err, streaming{})
 	case isVersionUnavailable(err):
-		r.position.setUnavailable(true)
+		r.position.unavailable = true
 		return s.repeat()
 	case errors.Is(err, errNoEndBookmark):
 		klog.FromContext(ctx).Info("Warning: a watch-list didn't end in time, listing instead",
@@ -87,9 +89,8 @@ type watchList struct {
 }
 
 func (l *watchList) read(ctx context.Context) (complete bool, err error) {
-	sendInitialEvents := true
 	opts := l.watchOptions(l.position.forWatchList())
-	opts.SendInitialEvents = &sendInitialEvents
+	opts.SendInitialEvents = new(true)
 	opts.ResourceVersionMatch = metav1.ResourceVersionMatchNotOlderThan
 
 	// The stream outlives this attempt if it succeeds, so its context ends with
@@ -128,7 +129,7 @@ func (l *watchList) read(ctx context.Context) (complete bool, err error) {
 	if err != nil || !ended {
 		return false, l.orTimeout(ctx, err)
 	}
-	l.position.setUnavailable(false)
+	l.position.unavailable = false
 	if inspected != nil {
 		inspected.check(ctx, l.name, l.version, l.source)
 	}
@@ -181,41 +182,28 @@ func (l *watchList) stage(ctx context.Context) func(sources.Event) bool {
 // nothing has arrived for a while.
 func (l *watchList) warnWhenIdle(ctx context.Context, opened time.Time) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		ticker := time.NewTicker(idleWarningPeriod)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
+	var warning sync.WaitGroup
+	warning.Go(func() {
+		for sleep(ctx, idleWarningPeriod); ctx.Err() == nil; sleep(ctx, idleWarningPeriod) {
 			health := l.health.read()
 			if health.State == Waiting {
 				continue // The list waits for others; the server isn't silent.
 			}
-			last := latest(opened, latest(health.Since, health.LastEvent))
+			last := latest(opened, health.Since, health.LastEvent)
 			if silent := time.Since(last); silent >= idleWarningPeriod {
 				klog.FromContext(ctx).Info(
 					"Warning: awaiting required bookmark event for initial events stream",
 					"silentFor", silent, "openFor", time.Since(opened))
 			}
 		}
-	}()
+	})
 	return func() {
 		cancel()
-		<-ended
+		warning.Wait()
 	}
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
 // ownedStream is a stream that ends the context that it was opened with.
 type ownedStream struct {

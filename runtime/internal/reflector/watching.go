@@ -164,7 +164,7 @@ func (s watching) idleTimedOut(ctx context.Context, r *round, tried attempt) sta
 	r.health.failed(errIdle)
 	// The second silent watch is followed by a question, and the fourth, the eighth, and so on.
 	if r.silent++; r.silent > 1 && bits.OnesCount(uint(r.silent)) == 1 && r.isAhead(ctx) {
-		r.position.setUnavailable(true)
+		r.position.unavailable = true
 		return s.endWith(ctx, r, errAhead)
 	}
 	return r.watchAgain(ctx, tried)

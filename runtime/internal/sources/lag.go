@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -30,10 +31,7 @@ func (l *Lag) Started() bool { return l.since.Load() != 0 }
 // Add counts an object that arrives now, in milliseconds since 1970, and was written then, in seconds.
 func (l *Lag) Add(now, written int64) {
 	age := max(0, now-1000*written) // The server's clock may be ahead of ours.
-	n := 0
-	for n < len(lagBounds) && age > lagBounds[n] {
-		n++
-	}
+	n, _ := slices.BinarySearch(lagBounds[:], age)
 	l.buckets[n].Add(1)
 	l.sum.Add(age)
 }

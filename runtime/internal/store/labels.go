@@ -23,15 +23,12 @@ type LabelValues struct {
 // The labels of an object in a store must not change: a summary of them counts until the
 // object is put again.
 func (s Snapshot[K]) Labeled(wanted []LabelValues) iter.Seq[[]any] {
-	if len(wanted) == 0 {
-		return s.Pages()
-	}
 	return func(yield func([]any) bool) {
 		c := newCandidates(wanted)
 		for _, p := range s.directory {
-			c.learning = learns()
+			c.learning = len(wanted) > 0 && learns()
 			summaries := p.summariesFor(c.learning)
-			if summaries == nil {
+			if summaries == nil || len(wanted) == 0 {
 				if !yield(p.objects) {
 					return
 				}

@@ -28,11 +28,8 @@ func (r *Replacement[K]) Delete(key K) {
 
 // Lookup returns the object that is staged under a key, and its resourceVersion.
 func (r *Replacement[K]) Lookup(key K) (object any, version string, ok bool) {
-	slot, _, ok := r.staged.find(&key)
-	if ok {
-		object, version = r.staged.pages.at(slot)
-	}
-	return object, version, ok
+	at := r.staged.locate(&key)
+	return at.old, at.oldVersion, at.existed
 }
 
 // Each calls yield for every staged object, in the order in which their keys
@@ -47,11 +44,7 @@ func (r *Replacement[K]) Each(yield func(key K, object any, version string)) {
 
 // Keys returns the key of every staged object, in the order of Each.
 func (r *Replacement[K]) Keys() []K {
-	keys := make([]K, 0, r.Len())
-	for _, p := range r.staged.pages.directory {
-		keys = append(keys, p.keys...)
-	}
-	return keys
+	return r.staged.pages.view().Keys()
 }
 
 // Check computes the index values of an object. If it panics, Commit would panic with

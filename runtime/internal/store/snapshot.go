@@ -44,18 +44,6 @@ func (s Snapshot[K]) Values() iter.Seq[any] {
 	}
 }
 
-// Pages yields every object, in the order of All, as slices that must not be
-// changed.
-func (s Snapshot[K]) Pages() iter.Seq[[]any] {
-	return func(yield func([]any) bool) {
-		for _, p := range s.directory {
-			if !yield(p.objects) {
-				return
-			}
-		}
-	}
-}
-
 // KeyPages yields every key, in the order of All, as slices that must not be changed.
 func (s Snapshot[K]) KeyPages() iter.Seq[[]K] {
 	return func(yield func([]K) bool) {

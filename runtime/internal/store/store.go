@@ -57,17 +57,9 @@ func (s *Store[K]) Set(key K, object any, version string) (old any, existed bool
 // Delete removes the object of a key and returns it. It doesn't change the
 // collection's resourceVersion.
 func (s *Store[K]) Delete(key K) (old any, existed bool) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	at := s.live.locate(&key)
-	if at.existed {
-		s.own(at.slot)
-		s.own(uint32(s.live.pages.length - 1))
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.live.remove(at.slot)
-	}
-	return at.old, at.existed
+	changes := []Change[K]{{Type: Deleted, Key: key}}
+	s.Apply(changes)
+	return changes[0].Old, changes[0].Type == Deleted
 }
 
 // Apply makes changes, in order, which become visible together. A change of Type

@@ -88,7 +88,7 @@ func (b *seenBody) readBeginning() {
 	if err != nil {
 		rest = ErrorReader(err)
 	}
-	b.answer.look(first[:n], err)
+	b.answer.look(first[:n], err) // Nobody else has the answer yet.
 	b.ReadCloser = struct {
 		io.Reader
 		io.Closer
@@ -108,25 +108,14 @@ func (a *Answer) see(text []byte, err error) {
 	if a.text != nil {
 		a.text.Write(text)
 	}
-	a.lookAt(text, err)
+	a.look(text, err)
 }
 
-// look looks at text that is read again later.
+// look notes how the body begins, and whether it has ended. The caller holds mu.
 func (a *Answer) look(text []byte, err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.lookAt(text, err)
-}
-
-// lookAt notes how the body begins, and whether it has ended. The caller holds mu.
-func (a *Answer) lookAt(text []byte, err error) {
 	a.body.Ended = a.body.Ended || err == io.EOF
-	for i := 0; i < len(text) && !a.body.HasFirst; i++ {
-		switch text[i] {
-		case ' ', '\t', '\r', '\n':
-		default:
-			a.body.First, a.body.HasFirst = text[i], true
-		}
+	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) > 0 && !a.body.HasFirst {
+		a.body.First, a.body.HasFirst = begin[0], true
 	}
 }
 

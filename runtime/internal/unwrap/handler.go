@@ -2,6 +2,7 @@ package unwrap
 
 import (
 	"fmt"
+	"path"
 	"reflect"
 	"runtime"
 	"slices"
@@ -31,14 +32,12 @@ func (h *TypedHandler[T]) OnUpdate(oldObj, newObj any) {
 }
 
 func (h *TypedHandler[T]) OnDelete(obj any) {
-	tombstone := tombstoneOf(obj)
-	if tombstone == nil {
-		h.Handler.OnDelete(cache.DeletedObject[T]{OptionalObj: obj.(T)})
-		return
+	var deleted cache.DeletedObject[T]
+	if tombstone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		obj, deleted.FinalStateUnknown = tombstone.Obj, new(tombstone)
 	}
-	deleted := cache.DeletedObject[T]{FinalStateUnknown: tombstone}
-	if tombstone.Obj != nil {
-		deleted.OptionalObj = tombstone.Obj.(T)
+	if obj != nil || deleted.FinalStateUnknown == nil {
+		deleted.OptionalObj = obj.(T)
 	}
 	h.Handler.OnDelete(deleted)
 }
@@ -47,16 +46,6 @@ func (h *TypedHandler[T]) OnRelease(obj any) {
 	if h, ok := h.Handler.(ReleaseHandler[T]); ok {
 		h.OnRelease(obj.(T))
 	}
-}
-
-// tombstoneOf returns a copy of obj if it is a tombstone, else nil.
-func tombstoneOf(obj any) *cache.DeletedFinalStateUnknown {
-	tombstone, ok := obj.(cache.DeletedFinalStateUnknown)
-	if !ok {
-		return nil
-	}
-	copied := tombstone
-	return &copied
 }
 
 // HandlerName names a handler as client-go does: by its functions if it is one of
@@ -124,10 +113,7 @@ func functionNames(handler reflect.Value, functions ...reflect.Value) string {
 			continue
 		}
 		name := f.Name()
-		qualifier := name
-		if dot := strings.LastIndexByte(name, '.'); dot > 0 {
-			qualifier = name[:dot]
-		}
+		qualifier := strings.TrimSuffix(name, path.Ext(name))
 		names = append(names, name)
 		if !slices.Contains(qualifiers, qualifier) {
 			qualifiers = append(qualifiers, qualifier)

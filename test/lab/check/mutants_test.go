@@ -67,7 +67,8 @@ var mutations = map[string]planted.Bug{
 	"informer: a merged deletion is lost": planted.In("(*coalescer).OnDelete",
 		"case !unknown, m.gone", "case !unknown && !BUG, m.gone"),
 	"informer: typed handlers aren't told of missed deletions": planted.In("(*TypedHandler).OnDelete",
-		"OnDelete(obj any) {", "OnDelete(obj any) { if BUG && tombstoneOf(obj) != nil { return };"),
+		"OnDelete(obj any) {",
+		"OnDelete(obj any) { if _, ok := obj.(cache.DeletedFinalStateUnknown); BUG && ok { return };"),
 
 	"factory: a released informer runs on": planted.In("(*Set).Release",
 		"if e.started { e.stop()", "if e.started && !BUG { e.stop()"),
