@@ -102,7 +102,7 @@ func (p *parser) fail(format string, args ...any) {
 	}
 }
 
-// nextLine goes to the next line, if there is one. All words of the last one must have been read.
+// nextLine goes to the next line, if there is one. All words of the line before it must have been read.
 func (p *parser) nextLine() bool {
 	if len(p.words) > 0 {
 		p.fail("%q is too much", strings.Join(p.words, " "))

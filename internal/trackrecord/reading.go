@@ -52,7 +52,7 @@ var reading = []entry{
 	{name: "a dead connection looks quiet", bug: planted.In("startIdleTimeout",
 		"s.ended.Store(true)", "if BUG { return }; s.ended.Store(true)").
 		Breaks(guarantee.Converging).From("kubernetes/client-go#374", lab), nightly: true},
-	{name: "a stop waits for the end of a back-off", bug: planted.In("reflector.sleep",
-		"case <-ctx.Done():", "case <-map[bool]<-chan struct{}{false: ctx.Done()}[BUG]:").
+	{name: "a stop waits for the end of a back-off", bug: planted.In("(*Reflector).pause",
+		"sleep(ctx, max(", "if BUG { ctx = context.WithoutCancel(ctx) }; sleep(ctx, max(").
 		Breaks(guarantee.NoLeak).From("kubernetes/kubernetes#116435", lab)},
 }

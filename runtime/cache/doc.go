@@ -3,8 +3,9 @@
 //
 // Interfaces and plain data types are client-go's own, by alias, so that informers, stores, queues and
 // handlers of one package can be used with the other. Reflector, Heap, FIFO, RealFIFO, ExpirationCache and
-// MutationCache are client-go's, too, with their implementations. Ours are the shared informers, of package
-// informer, the stores and indexers, DeltaFIFO, and the reflector that controllers and informers run.
+// MutationCache are client-go's, too, with their implementations, and so are the functions for keys, waits
+// and lists by selector. Ours are the shared informers, of package informer, the stores and indexers,
+// DeltaFIFO, and the reflector that controllers and informers run.
 // docs/differences.md lists where they behave differently, docs/concepts.md documents what they promise.
 //
 // As in client-go, keys are strings and objects are of any type. In new code, prefer generated informers and

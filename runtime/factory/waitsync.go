@@ -97,7 +97,7 @@ func notStarted(set informers, informers []cache.SharedInformer) bool {
 	_, others := set.Informers()
 	return slices.ContainsFunc(others, func(i cache.SharedIndexInformer) bool {
 		s, _ := informer.StatusOf(i)
-		return s.State == informer.Idle && slices.ContainsFunc(informers,
+		return !s.Synced && s.State == informer.Idle && slices.ContainsFunc(informers,
 			func(one cache.SharedInformer) bool { return unwrap.Same(one, i) })
 	})
 }

@@ -75,7 +75,8 @@ func WaitForSyncOr(
 	return nil
 }
 
-// notSynced returns the errors of informers that have not synced and count, sorted by the informers' names.
+// notSynced returns, sorted by name, the errors of the informers that have not synced and for which counts
+// returns true.
 func notSynced(informers []cache.SharedInformer, counts func(*SyncError) bool) (errs []*SyncError) {
 	for _, i := range informers {
 		s, _ := StatusOf(i)

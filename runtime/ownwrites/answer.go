@@ -192,7 +192,7 @@ func (a *answer) objectMeta(text []byte) {
 	})
 }
 
-// stringIn returns a field of a message, "" if it isn't there or incomplete.
+// stringIn returns a field of a message, "" if it isn't there, or is incomplete.
 func stringIn(text []byte, wanted int) (value string) {
 	eachField(text, func(number int, field []byte, complete bool) {
 		if number == wanted && complete {

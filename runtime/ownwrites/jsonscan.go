@@ -21,7 +21,7 @@ const (
 	labelsField
 )
 
-// fieldsByName has the fields of both depths: no name means something at each.
+// fieldsByName has the fields of both depths: no name means something at both.
 var fieldsByName = map[string]field{
 	"kind":              kindField,
 	"metadata":          metadataField,

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// protoDecoder decodes messages of protobuf. It shares the string table of json, and
+// protoDecoder decodes messages of protobuf. It shares the string table and the budget of memory of json, and
 // normalizes by the plans of json. All streams of a [Decoder] share it, one at a time.
 type protoDecoder struct {
 	json     *jsonDecoder

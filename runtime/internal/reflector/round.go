@@ -58,14 +58,14 @@ func (r *round) endSession() {
 	}
 }
 
-// fail ends the round with an error for the handler.
+// fail ends the round with an error, which goes to the handler.
 func (r *round) fail(ctx context.Context, err error) state {
 	r.err = err
 	return r.endRound(ctx, err)
 }
 
-// endRound ends the round without an error for the handler: the watch is over, and its
-// error has been handled. Run pauses, and the next round lists.
+// endRound ends the round because of an error. The handler gets it only by fail. Run pauses, and the next
+// round lists.
 func (r *round) endRound(ctx context.Context, err error) state {
 	if ctx.Err() == nil {
 		r.health.failed(err)

@@ -166,18 +166,20 @@ func match[K comparable, R any](
 		for _, value := range values {
 			slots = append(slots, x.lookup(value)...)
 		}
+	}
+	directory := s.live.pages.directory
+	if len(slots) <= shortResult {
+		defer s.mu.RUnlock()
+	} else {
+		slots = slices.Clone(slots)
+		directory = s.snapshot().directory
+		s.mu.RUnlock()
+	}
+	if len(values) > 1 {
 		slices.Sort(slots)
 		slots = slices.Compact(slots)
 	}
-	if len(slots) <= shortResult {
-		found := pick(s.live.pages.directory, slots, column)
-		s.mu.RUnlock()
-		return found, nil
-	}
-	slots = slices.Clone(slots)
-	snapshot := s.snapshot()
-	s.mu.RUnlock()
-	return pick(snapshot.directory, slots, column), nil
+	return pick(directory, slots, column), nil
 }
 
 func pick[K comparable, R any](directory []*page[K], slots []uint32, column func(*page[K]) []R) []R {

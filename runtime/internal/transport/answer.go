@@ -88,7 +88,7 @@ func (b *seenBody) readBeginning() {
 	if err != nil {
 		rest = ErrorReader(err)
 	}
-	b.answer.look(first[:n], err) // Nobody else has the answer yet.
+	b.answer.look(first[:n], err)
 	b.ReadCloser = struct {
 		io.Reader
 		io.Closer
@@ -111,10 +111,14 @@ func (a *Answer) see(text []byte, err error) {
 	a.look(text, err)
 }
 
-// look notes how the body begins, and whether it has ended. The caller holds mu.
+// look notes how the body begins, and whether it has ended. The caller holds mu, unless
+// nobody else has the answer yet.
 func (a *Answer) look(text []byte, err error) {
 	a.body.Ended = a.body.Ended || err == io.EOF
-	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) > 0 && !a.body.HasFirst {
+	if a.body.HasFirst {
+		return
+	}
+	if begin := bytes.TrimLeft(text, " \t\r\n"); len(begin) > 0 {
 		a.body.First, a.body.HasFirst = begin[0], true
 	}
 }
