@@ -1,8 +1,8 @@
 package client
 
 import (
-	"cmp"
 	"slices"
+	"sort"
 )
 
 // history is what was written, as far as a later version can still be asked for: the versions fall, and the
@@ -51,7 +51,7 @@ func (h history) last() uint64 { return h[len(h)-1].sequence }
 
 // merged returns the history of writes in any order.
 func merged(all []write) (h history) {
-	slices.SortFunc(all, func(a, b write) int { return cmp.Compare(a.sequence, b.sequence) })
+	sort.Slice(all, func(i, j int) bool { return all[i].sequence < all[j].sequence })
 	for _, w := range all {
 		h = h.with(w)
 	}

@@ -313,9 +313,9 @@ type object interface {
 
 // noteLag sets Written of an event. It leaves out objects that are being deleted: the request for that
 // doesn't change their managedFields, so they would be as old as their last change.
-func (s *watchStream) noteLag(event *sources.Event, written int64, obj object) {
+func (s *watchStream) noteLag(event *sources.Event, written int64) {
 	switch {
-	case !s.timed || event.Type == watch.Deleted || obj.GetDeletionTimestamp() != nil:
+	case !s.timed || event.Type == watch.Deleted || decode.IsBeingDeleted(event.Object):
 	case written == 0:
 		s.lag.AddUntimed()
 	default:
@@ -327,7 +327,7 @@ func (s *watchStream) convert(raw decode.Event, obj object) sources.Event {
 	event := sources.Event{Type: raw.Type, ResourceVersion: obj.GetResourceVersion()}
 	if raw.Type != watch.Bookmark {
 		event.Object = raw.Object
-		s.noteLag(&event, raw.Written, obj)
+		s.noteLag(&event, raw.Written)
 		s.initial = s.initial && (s.listing || raw.Type == watch.Added)
 		return event
 	}

@@ -281,7 +281,7 @@ type level struct {
 // fieldsOf returns the fields of a struct type, found breadth first as in encoding/json. It
 // returns nil if only Kubernetes' own decoder can decode one of them.
 func fieldsOf(t reflect.Type) *fields {
-	var all []candidate
+	var all []*candidate
 	visited := map[reflect.Type]bool{}
 	var count map[reflect.Type]int
 	for current := []level{{typ: t, settable: true}}; len(current) > 0; {
@@ -300,11 +300,11 @@ func fieldsOf(t reflect.Type) *fields {
 						deeper = append(deeper, *inner)
 					}
 				case c != nil:
-					all = append(all, *c)
+					all = append(all, c)
 					if count[l.typ] > 1 {
 						// The struct is embedded more than once at this depth:
 						// its fields hide each other.
-						all = append(all, *c)
+						all = append(all, c)
 					}
 				}
 			}
@@ -363,8 +363,8 @@ func validName(name string) bool {
 
 // dominant removes the fields that others hide, and sorts the rest in the order of the
 // struct.
-func dominant(all []candidate) []candidate {
-	slices.SortStableFunc(all, func(a, b candidate) int {
+func dominant(all []*candidate) []*candidate {
+	slices.SortFunc(all, func(a, b *candidate) int {
 		return cmp.Or(
 			strings.Compare(a.name, b.name),
 			cmp.Compare(len(a.index), len(b.index)),
@@ -372,7 +372,7 @@ func dominant(all []candidate) []candidate {
 			slices.Compare(a.index, b.index),
 		)
 	})
-	var kept []candidate
+	var kept []*candidate
 	for i, j := 0, 0; i < len(all); i = j {
 		for j = i + 1; j < len(all) && all[j].name == all[i].name; j++ {
 		}
@@ -380,7 +380,7 @@ func dominant(all []candidate) []candidate {
 			kept = append(kept, all[i])
 		}
 	}
-	slices.SortFunc(kept, func(a, b candidate) int { return slices.Compare(a.index, b.index) })
+	slices.SortFunc(kept, func(a, b *candidate) int { return slices.Compare(a.index, b.index) })
 	return kept
 }
 
@@ -396,7 +396,7 @@ func (fs *fields) find(name []byte) (n int32, ok bool) {
 }
 
 // newFields prepares the fields for comparisons. It returns nil if one can't be decoded here.
-func newFields(kept []candidate) *fields {
+func newFields(kept []*candidate) *fields {
 	fs := &fields{list: make([]field, len(kept))}
 	for i, c := range kept {
 		if c.foreign || !c.settable {

@@ -74,14 +74,29 @@ func (n *newest) addObject(object any) {
 				n.addText([]byte(text))
 			}
 		}
-	case metav1.Object:
-		entries := o.GetManagedFields()
-		for i := range entries {
-			if t := entries[i].Time; t != nil {
-				n.addSeconds(t.Unix())
+	case metav1.ObjectMetaAccessor:
+		if metadata, ok := o.GetObjectMeta().(*metav1.ObjectMeta); ok {
+			for i := range metadata.ManagedFields {
+				if t := metadata.ManagedFields[i].Time; t != nil {
+					n.addSeconds(t.Unix())
+				}
 			}
 		}
 	}
+}
+
+// IsBeingDeleted reports whether a decoded object has a deletion timestamp. Like addObject it calls no getter
+// of the interface [metav1.Object]: a program would then have that getter of each of its API types, 60 KB for
+// those of client-go.
+func IsBeingDeleted(object any) bool {
+	switch o := object.(type) {
+	case *unstructured.Unstructured:
+		return o.GetDeletionTimestamp() != nil
+	case metav1.ObjectMetaAccessor:
+		metadata, ok := o.GetObjectMeta().(*metav1.ObjectMeta)
+		return ok && metadata.DeletionTimestamp != nil
+	}
+	return false
 }
 
 // isManagedFields reports whether a field of a type, of which c drops fields, is metadata.managedFields. The
