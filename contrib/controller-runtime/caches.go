@@ -42,7 +42,7 @@ type Options struct {
 	// OwnWrites is a tracker that gets the informers of all caches, for function OwnWrites. It belongs to one
 	// API server, and then so do the Caches. The manager's clients must write through its transport:
 	//
-	//	tracker := ownwrites.New(ownwrites.Options{})
+	//	tracker := &ownwrites.Tracker{}
 	//	config.Wrap(tracker.Transport)
 	//	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
 	//	mgr, err := ctrl.NewManager(config, ctrl.Options{NewCache: caches.NewCache})

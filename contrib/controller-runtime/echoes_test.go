@@ -90,7 +90,7 @@ func TestSkipEchoes(t *testing.T) {
 						Namespace: "ns", Name: fmt.Sprint("key-", n)}})
 				}
 				config := &rest.Config{Host: "http://api", QPS: -1, Transport: api}
-				tracker := ownwrites.New(ownwrites.Options{SkipEchoes: test.skips})
+				tracker := &ownwrites.Tracker{SkipEchoes: test.skips}
 				config.Wrap(tracker.Transport)
 				caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
 				mgr, err := manager.New(config, managerOptions(caches))

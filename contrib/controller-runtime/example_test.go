@@ -19,11 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
-	"github.com/kubewright/kubewright/contrib/prometheus/ownwritesmetrics"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/ownwrites"
@@ -137,7 +135,7 @@ func Example_docsManager() {
 // The controller of docs/controller-runtime.md that waits for its own writes. It is compiled, not run.
 func Example_docsOwnWrites() {
 	run := func(config *rest.Config, reconciler reconcile.Reconciler) (manager.Manager, error) {
-		tracker := ownwrites.New(ownwrites.Options{Metrics: ownwritesmetrics.New(metrics.Registry)})
+		tracker := &ownwrites.Tracker{}
 		config.Wrap(tracker.Transport)
 		caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
 		mgr, err := manager.New(config, manager.Options{NewCache: caches.NewCache})

@@ -24,7 +24,7 @@ func TestOwnWritesWithoutReconciler(t *testing.T) {
 		}
 	}, funcr.Options{}))
 	for name, right := range map[string]bool{"right": true, "wrong": false} {
-		caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: ownwrites.New(ownwrites.Options{})})
+		caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: &ownwrites.Tracker{}})
 		inner := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
 			return reconcile.Result{}, nil
 		})
@@ -61,7 +61,7 @@ func TestOwnWritesWithoutOptions(t *testing.T) {
 		}
 	}, funcr.Options{})
 	ctx := log.IntoContext(t.Context(), logger)
-	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: ownwrites.New(ownwrites.Options{})})
+	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: &ownwrites.Tracker{}})
 	inner := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
 		return reconcile.Result{}, nil
 	})

@@ -40,7 +40,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// counted has the metrics of a tracker.
+// counted has the metrics of a controller's gate.
 type counted struct {
 	mu                    sync.Mutex
 	waits, bound, unknown int
@@ -49,9 +49,18 @@ type counted struct {
 type counterFunc func()
 
 func (f counterFunc) Inc()            { f() }
+func (f counterFunc) Dec()            { f() }
+func (f counterFunc) Set(float64)     { f() }
 func (f counterFunc) Observe(float64) { f() }
 
-func (c *counted) metrics() *ownwrites.Metrics {
+// newQueue is the NewQueue of a controller whose queue has the metrics.
+func (c *counted) newQueue(
+	name string, limiter workqueue.TypedRateLimiter[reconcile.Request],
+) workqueue.TypedRateLimitingInterface[reconcile.Request] {
+	return kwctrl.NewPriorityQueue(name, queue.Config[reconcile.Request]{Limiter: limiter, Metrics: c.metrics()})
+}
+
+func (c *counted) metrics() *queue.Metrics {
 	count := func(n *int) counterFunc {
 		return func() {
 			c.mu.Lock()
@@ -59,7 +68,12 @@ func (c *counted) metrics() *ownwrites.Metrics {
 			*n++
 		}
 	}
-	return &ownwrites.Metrics{Waits: count(&c.waits), Bound: count(&c.bound), Unknown: count(&c.unknown)}
+	none := counterFunc(func() {})
+	return &queue.Metrics{
+		Depth: none, Adds: none, Latency: none, WorkDuration: none, UnfinishedWork: none, LongestRunning: none,
+		Retries:        none,
+		ParkedDuration: count(&c.waits), Late: count(&c.bound), UnknownWrites: count(&c.unknown),
+	}
 }
 
 func (c *counted) now() (waits, bound, unknown int) {
@@ -181,7 +195,7 @@ func runWriter(t *testing.T, form string, tracks bool, adjust func(*manager.Opti
 			Namespace: []string{"ns", "other"}[n%2], Name: fmt.Sprint("key-", n)}})
 	}
 	config := &rest.Config{Host: "http://api", QPS: -1, Transport: api}
-	tracker := ownwrites.New(ownwrites.Options{Metrics: w.counted.metrics()})
+	tracker := &ownwrites.Tracker{}
 	config.Wrap(tracker.Transport)
 	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
 	options := managerOptions(caches)
@@ -194,7 +208,7 @@ func runWriter(t *testing.T, form string, tracks bool, adjust func(*manager.Opti
 	}
 	w.client = mgr.GetClient()
 	var r reconcile.Reconciler = w.writer
-	o := controller.Options{MaxConcurrentReconciles: 8, NewQueue: kwctrl.NewQueue[reconcile.Request]}
+	o := controller.Options{MaxConcurrentReconciles: 8, NewQueue: w.counted.newQueue}
 	if tracks {
 		if r, o, err = kwctrl.OwnWrites(caches, r, o); err != nil {
 			t.Fatal(err)
@@ -304,8 +318,8 @@ func TestOwnWritesWithBarrier(t *testing.T) {
 
 // TestOwnWritesRefusesCaches checks that caches aren't made if own writes would go unseen.
 func TestOwnWritesRefusesCaches(t *testing.T) {
-	tracker := ownwrites.New(ownwrites.Options{})
-	other := ownwrites.New(ownwrites.Options{})
+	tracker := &ownwrites.Tracker{}
+	other := &ownwrites.Tracker{}
 	wrapped := func(wrappers ...func(http.RoundTripper) http.RoundTripper) *rest.Config {
 		config := &rest.Config{Host: "http://api", Transport: configmaps.New(), BearerToken: "token"}
 		for _, w := range wrappers {
@@ -367,7 +381,7 @@ func withNewInformer(o *cache.Options) {
 
 // TestOwnWritesRefusesQueues checks that a controller isn't made if its requests couldn't wait.
 func TestOwnWritesRefusesQueues(t *testing.T) {
-	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: ownwrites.New(ownwrites.Options{})})
+	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: &ownwrites.Tracker{}})
 	nothing := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
 		return reconcile.Result{}, nil
 	})
@@ -424,7 +438,7 @@ func TestOwnWritesRefusesQueues(t *testing.T) {
 
 // TestOwnWritesKeepsQueueOptions checks that a queue that waits has the options that it was made with.
 func TestOwnWritesKeepsQueueOptions(t *testing.T) {
-	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: ownwrites.New(ownwrites.Options{})})
+	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: &ownwrites.Tracker{}})
 	flows := func(name string, l limiter[reconcile.Request]) limitingQueue {
 		return kwctrl.NewPriorityQueue(name, queue.Config[reconcile.Request]{
 			Limiter: l, Flow: func(r reconcile.Request) string { return r.Namespace }})

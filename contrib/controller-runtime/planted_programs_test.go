@@ -36,7 +36,7 @@ func (p *patient) runManager(o informer.Options, ownWrites bool) {
 	config := &rest.Config{Host: "http://api", QPS: -1, Transport: p}
 	options := kwctrl.Options{Options: o}
 	if ownWrites {
-		options.OwnWrites = ownwrites.New(ownwrites.Options{})
+		options.OwnWrites = &ownwrites.Tracker{}
 		config.Wrap(options.OwnWrites.Transport)
 	}
 	caches := kwctrl.NewCaches(options)
@@ -149,7 +149,7 @@ func (m managed) patch(ctx context.Context, name types.NamespacedName, text stri
 // runGenerated runs a controller with the informers of a generated factory, and a queue, until the test ends.
 func (p *patient) runGenerated(o informer.Options, ownWrites bool) {
 	config := &rest.Config{Host: "http://api", QPS: -1, Transport: p}
-	tracker := ownwrites.New(ownwrites.Options{})
+	tracker := &ownwrites.Tracker{}
 	if ownWrites {
 		config.Wrap(tracker.Transport)
 	}

@@ -25,7 +25,7 @@ func PriorityMetrics(from workqueue.MetricsProvider, name string) *queue.Metrics
 	if err != nil || !has(depths, "priority") {
 		return workqueue.NewMetrics(from, name)
 	}
-	return &queue.Metrics{
+	m := &queue.Metrics{
 		DepthOf:        byPriority(depths),
 		Adds:           p.adds(name),
 		Latency:        p.latency(name),
@@ -33,8 +33,9 @@ func PriorityMetrics(from workqueue.MetricsProvider, name string) *queue.Metrics
 		UnfinishedWork: p.unfinished(name),
 		LongestRunning: p.longestRunning(name),
 		Retries:        p.retries(name),
-		Parked:         p.NewParkedMetric(name),
 	}
+	p.SetGateMetrics(m, name)
+	return m
 }
 
 // has reports whether the metrics have a label, without making one.

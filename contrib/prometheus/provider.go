@@ -10,9 +10,12 @@
 //	workqueue_longest_running_processor_seconds
 //	workqueue_retries_total
 //	workqueue_parked
+//	workqueue_parked_duration_seconds
+//	workqueue_parked_late_total
+//	workqueue_unknown_writes_total
 //
-// The last one isn't client-go's: it counts what a Config.Gate of package queue holds back, as package
-// ownwrites does, and only queues with a Gate have it. Its labels are those of workqueue_depth, without a
+// The last four aren't client-go's. They are of what a Config.Gate of package queue holds back, as package
+// ownwrites does, and only queues with a Gate have them. Their labels are those of workqueue_depth, without a
 // priority.
 //
 // As in client-go, only informers of a factory that has an informer name have metrics.
@@ -37,6 +40,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	upstream "k8s.io/client-go/util/workqueue"
 
+	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
@@ -68,7 +72,7 @@ type provider struct {
 	depth, unfinished, longestRunning vec[prometheus.Gauge]
 	adds, retries                     vec[prometheus.Counter]
 	latency, workDuration             vec[prometheus.Observer]
-	parked                            vec[prometheus.Gauge]
+	gates                             vec[*gate]
 }
 
 // vec makes the metric of a queue.
@@ -102,17 +106,33 @@ func (p *provider) NewRetriesMetric(name string) workqueue.CounterMetric {
 	return p.forQueue(name).retries(name)
 }
 
-// NewParkedMetric is the method that workqueue.NewMetrics looks for.
-func (p *provider) NewParkedMetric(name string) workqueue.GaugeMetric {
-	parked := p.forQueue(name).parked
-	return onceUsed{sync.OnceValue(func() prometheus.Gauge { return parked(name) })}
+// SetGateMetrics is the method that workqueue.NewMetrics looks for.
+func (p *provider) SetGateMetrics(m *queue.Metrics, name string) {
+	gates := p.forQueue(name).gates
+	g := gaugeOnceUsed(sync.OnceValue(func() *gate { return gates(name) }))
+	m.Parked, m.ParkedDuration = g, histogramOnceUsed(g)
+	m.Late = counterOnceUsed(func() prometheus.Counter { return g().late })
+	m.UnknownWrites = counterOnceUsed(func() prometheus.Counter { return g().unknown })
 }
 
-// onceUsed is a gauge that is made when it is used: queues without a Gate don't have it.
-type onceUsed struct{ gauge func() prometheus.Gauge }
+// gate has the metrics of a queue with a Gate.
+type gate struct {
+	parked        prometheus.Gauge
+	duration      prometheus.Observer
+	late, unknown prometheus.Counter
+}
 
-func (o onceUsed) Inc() { o.gauge().Inc() }
-func (o onceUsed) Dec() { o.gauge().Dec() }
+// The metrics of a gate are made when the first of them is used: queues without a Gate don't have them.
+type (
+	gaugeOnceUsed     func() *gate
+	histogramOnceUsed func() *gate
+	counterOnceUsed   func() prometheus.Counter
+)
+
+func (g gaugeOnceUsed) Inc()                  { g().parked.Inc() }
+func (g gaugeOnceUsed) Dec()                  { g().parked.Dec() }
+func (g histogramOnceUsed) Observe(v float64) { g().duration.Observe(v) }
+func (c counterOnceUsed) Inc()                { c().Inc() }
 
 // forQueue registers the metrics, once. name is the name of the first queue.
 func (p *provider) forQueue(name string) *provider {
@@ -130,28 +150,29 @@ func (p *provider) register() {
 	gauges := func(key string, v *prometheus.GaugeVec) vec[prometheus.Gauge] {
 		return func(name string) prometheus.Gauge { return with(key, name, v.GetMetricWith) }
 	}
-	gauge := func(key, help string) vec[prometheus.Gauge] {
-		return gauges(key, join(p.registerer, newGauge(key, help)))
+	gauge := func(key, help string, more ...string) vec[prometheus.Gauge] {
+		return gauges(key, join(p.registerer, newGauge(key, help, more...)))
 	}
-	counter := func(key, help string) vec[prometheus.Counter] {
+	counter := func(key, help string, more ...string) vec[prometheus.Counter] {
 		v := join(p.registerer,
 			prometheus.NewCounterVec(prometheus.CounterOpts{Subsystem: subsystem, Name: key, Help: help},
-				labels))
+				append(more, labels...)))
 		return func(name string) prometheus.Counter { return with(key, name, v.GetMetricWith) }
 	}
-	histogram := func(key, help string) vec[prometheus.Observer] {
+	histogram := func(key, help string, buckets []float64, more ...string) vec[prometheus.Observer] {
 		v := join(p.registerer, prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Subsystem: subsystem, Name: key, Help: help,
-			// 10 ns to 1000 s: controller-runtime's buckets.
-			Buckets: prometheus.ExponentialBuckets(10e-9, 10, 12),
-		}, labels))
+			Subsystem: subsystem, Name: key, Help: help, Buckets: buckets,
+		}, append(more, labels...)))
 		return func(name string) prometheus.Observer { return with(key, name, v.GetMetricWith) }
 	}
+	times := prometheus.ExponentialBuckets(10e-9, 10, 12) // 10 ns to 1000 s: controller-runtime's buckets
 	p.depths = join(p.registerer, newGauge("depth", "Items that were added and not yet taken by a worker"))
 	p.depth = gauges("depth", p.depths)
 	p.adds = counter("adds_total", "Items added")
-	p.latency = histogram("queue_duration_seconds", "How long items waited for a worker, in seconds")
-	p.workDuration = histogram("work_duration_seconds", "How long items were with a worker, in seconds")
+	p.latency = histogram("queue_duration_seconds",
+		"How long items waited for a worker, in seconds", times)
+	p.workDuration = histogram("work_duration_seconds",
+		"How long items were with a worker, in seconds", times)
 	p.unfinished = gauge("unfinished_work_seconds",
 		"How long all items that are with a worker have been there, together, in seconds: that it grows "+
 			"means stuck workers, and how fast it grows how many")
@@ -162,8 +183,17 @@ func (p *provider) register() {
 	if has(p.depths, "controller") {
 		more = []string{"controller"}
 	}
-	p.parked = gauges("parked", join(p.registerer, newGauge("parked",
-		"Items that the queue's gate holds back; workqueue_depth includes them", more...)))
+	parked := gauge("parked", "Items that the queue's gate holds back; workqueue_depth includes them", more...)
+	duration := histogram("parked_duration_seconds", "How long the queue's gate held items back, in seconds; "+
+		"items that weren't held back don't count",
+		prometheus.ExponentialBuckets(0.001, 2, 16), // 1 ms to 33 s: the bound of package ownwrites is 10 s
+		more...)
+	late := counter("parked_late_total",
+		"Items that were handed out though a cache didn't show their own writes, because they had waited for "+
+			"long enough", more...)
+	unknown := counter("unknown_writes_total",
+		"Runs of items that don't wait for a write because its answer was lost", more...)
+	p.gates = func(name string) *gate { return &gate{parked(name), duration(name), late(name), unknown(name)} }
 }
 
 func newGauge(key, help string, more ...string) *prometheus.GaugeVec {

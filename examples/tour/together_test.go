@@ -34,7 +34,7 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	config := serverConfig(t)
-	tracker := ownwrites.New(ownwrites.Options{SkipEchoes: true})
+	tracker := &ownwrites.Tracker{SkipEchoes: true}
 	config.Wrap(tracker.Transport) // before clients are made
 	clients, err := versioned.NewForConfig(config)
 	must(err)

@@ -119,7 +119,7 @@ func (b *body) end(err error) {
 		err = nil
 	}
 	if err != nil {
-		b.tracker.lost(b.run)
+		b.run.loses()
 	} else {
 		b.write.complete(&b.answer)
 		b.tracker.note(b.run, b.write)

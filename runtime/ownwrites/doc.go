@@ -2,7 +2,7 @@
 // reconcile then never decides by a cache that lacks its key's own last writes. No worker waits: the key
 // isn't ready meanwhile.
 //
-//	tracker := ownwrites.New(ownwrites.Options{})
+//	tracker := &ownwrites.Tracker{}
 //	config.Wrap(tracker.Transport) // before clients are made
 //	...
 //	err := tracker.Add(deployments.Informer(), pods.Informer())
@@ -32,7 +32,7 @@
 //	no answer, a cut one, or 5xx              nothing: whether something was written is unknown. The key runs
 //	                                          again after its back-off, and is counted
 //
-// A key waits for at most [Options.Bound] from the moment when it would be ready. Then it is handed out,
+// A key waits for at most [Tracker.Bound] from the moment when it would be ready. Then it is handed out,
 // counted and logged. Nothing is waited for, and that is logged once, if an informer isn't running, if
 // versions can't be compared, and if an answer is neither JSON nor protobuf: CBOR isn't read. It is also
 // logged if keys run and no client has the transport, as with fakes, or no informer was added. If the

@@ -161,7 +161,7 @@ func (e *echoes) decide() (add bool) {
 
 // sent notes that a run has sent a write.
 func (t *Tracker) sent(r run, w *write) {
-	if !t.skips {
+	if !t.SkipEchoes {
 		return
 	}
 	t.mu.Lock()
@@ -208,7 +208,7 @@ func (r *record) withEchoes() *echoes {
 // noteOwn notes the version that an answer has. The caller holds mu.
 func (t *Tracker) noteOwn(r run, w *write) {
 	version := w.answer.version
-	if !t.skips || version == "" || w.uid == "" || w.answer.kind == "Status" {
+	if !t.SkipEchoes || version == "" || w.uid == "" || w.answer.kind == "Status" {
 		return
 	}
 	if w.moves != t.moves {
@@ -227,7 +227,7 @@ func (t *Tracker) noteOwn(r run, w *write) {
 		checked: w.checked && w.base != version, resource: w.GroupResource, since: t.now(), next: e.own,
 	}
 	e.own = v
-	t.counts[w.GroupResource]++
+	set(&t.counts, w.GroupResource, t.counts[w.GroupResource]+1)
 	t.owned.Add(1)
 	t.own.push(v)
 	t.arm()

@@ -29,7 +29,7 @@ func newEchoRig(t *testing.T) *echoRig {
 	s := newServer()
 	lag := newLagging(s)
 	i := newInformer(lag)
-	r := &echoRig{rig: newRigWith(t, ownwrites.Options{SkipEchoes: true}, s, i), lag: lag}
+	r := &echoRig{rig: newRigWith(t, &ownwrites.Tracker{SkipEchoes: true}, s, i), lag: lag}
 	start(t, i)
 	synctest.Wait()
 	s.Create(configMap("one"))

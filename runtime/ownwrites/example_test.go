@@ -19,7 +19,7 @@ import (
 // A reconcile that creates an object, and is called again at once, finds it in the cache.
 func Example() {
 	s := newServer() // An API server in memory.
-	tracker := ownwrites.New(ownwrites.Options{})
+	tracker := &ownwrites.Tracker{}
 	// With client-go's configuration: config.Wrap(tracker.Transport)
 	client := &http.Client{Transport: tracker.Transport(&api{server: s})}
 
@@ -67,7 +67,7 @@ func Example() {
 
 // A handler that adds an object's own key, but not because of what the key's reconcile has just written.
 func Example_echoes() {
-	tracker := ownwrites.New(ownwrites.Options{SkipEchoes: true})
+	tracker := &ownwrites.Tracker{SkipEchoes: true}
 	q := ownwrites.NewQueue(tracker, queue.Config[string]{})
 	informer := newInformer(newServer())
 	key := func(old, changed *corev1.ConfigMap) []string {

@@ -155,12 +155,10 @@ func newHistory(t *testing.T, kind faults, seed uint64, keys int, skips bool) *h
 	h.api = &api{server: s, edits: []edit{h.answer}}
 	var log bytes.Buffer
 	logger := newLogger(&log)
-	h.tracker = ownwrites.New(ownwrites.Options{
-		Metrics: h.counts.metrics(), Logger: &logger, SkipEchoes: skips,
-	})
+	h.tracker = &ownwrites.Tracker{Logger: &logger, SkipEchoes: skips}
 	h.queue = ownwrites.NewQueue(h.tracker, queue.Config[string]{
-		MergeDelayed: skips,
-		Limiter:      workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second),
+		Metrics: h.counts.metrics(), MergeDelayed: skips,
+		Limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[string](time.Millisecond, time.Second),
 	})
 	h.client = &http.Client{Transport: h.tracker.Transport(h.api)}
 	for n := range 2 + h.n(keys-1) {

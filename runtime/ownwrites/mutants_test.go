@@ -28,7 +28,7 @@ var mutations = map[string]planted.Bug{
 	"the end of an informer is missed": planted.In("(*engine).stop",
 		"i.observers.each(observe.Observer.Voided)", "if !BUG { i.observers.each(observe.Observer.Voided) }"),
 	"nothing happens at the bound": planted.In("(*Tracker).ring",
-		"r.since+t.bound <= now; r", "!BUG && r.since+t.bound <= now; r"),
+		"r.since+t.bound() <= now; r", "!BUG && r.since+t.bound() <= now; r"),
 	"the heap isn't one": planted.In("(*watched).up",
 		"compare(w.version, in.waits[parent].version) >= 0",
 		"BUG != (compare(w.version, in.waits[parent].version) >= 0)"),

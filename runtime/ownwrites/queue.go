@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 
+	"k8s.io/client-go/util/workqueue"
+
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -13,11 +15,14 @@ import (
 // has a Gate.
 func NewQueue[T comparable](t *Tracker, c queue.Config[T]) *queue.Queue[T] {
 	g := &gate[T]{tracker: t, records: map[T]*keyed[T]{}}
+	if c.Metrics != nil {
+		g.unknown = c.Metrics.UnknownWrites
+	}
 	if c.Gate != nil {
 		panic("ownwrites: the queue has a Config.Gate already")
 	}
 	c.Gate, c.Why = g.holds, g.why
-	if t.skips {
+	if t.SkipEchoes {
 		c.Skip, c.Finish = g.skips, g.finish
 	}
 	inner := c.Context
@@ -43,6 +48,8 @@ type gate[T comparable] struct {
 	waiting atomic.Int64
 	// most is the highest number of records since there was none.
 	most int
+	// unknown counts the runs that have lost an answer, unless it is nil.
+	unknown workqueue.CounterMetric
 }
 
 // holds is the queue's Gate.
@@ -68,7 +75,7 @@ func (g *gate[T]) why(item T) string {
 
 // begin is called when a run of an item begins.
 func (g *gate[T]) begin(item T) {
-	if !g.tracker.skips || g.waiting.Load() == 0 {
+	if !g.tracker.SkipEchoes || g.waiting.Load() == 0 {
 		return
 	}
 	g.tracker.mu.Lock()
@@ -153,8 +160,8 @@ type run interface {
 	of() *Tracker
 	// record returns the record of the item, and makes one if there is none. It needs the tracker's lock.
 	record() *record
-	// loses notes that an answer was lost. It returns true the first time.
-	loses() bool
+	// loses notes that an answer was lost.
+	loses()
 	// isOver reports whether the processing has ended, end notes that. Both need the tracker's lock.
 	isOver() bool
 	end()
@@ -180,7 +187,11 @@ func (c *itemContext[T]) Value(key any) any {
 
 func (c *itemContext[T]) of() *Tracker { return c.gate.tracker }
 
-func (c *itemContext[T]) loses() bool { return c.lost.CompareAndSwap(false, true) }
+func (c *itemContext[T]) loses() {
+	if c.lost.CompareAndSwap(false, true) && c.gate.unknown != nil {
+		c.gate.unknown.Inc()
+	}
+}
 
 func (c *itemContext[T]) isOver() bool { return c.over }
 func (c *itemContext[T]) end()         { c.over = true }

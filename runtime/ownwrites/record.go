@@ -177,7 +177,7 @@ func (r *record) unpark(ready *released, bound bool) {
 	t := r.key.of()
 	t.parked.remove(r)
 	r.parked = false
-	ready.keys = append(ready.keys, freed{r.key, t.now() - r.since, bound})
+	ready.keys = append(ready.keys, freed{r.key, bound})
 }
 
 func (r *record) forgetIfEmpty() {
@@ -221,9 +221,8 @@ type released struct {
 }
 
 type freed struct {
-	key    key
-	waited time.Duration
-	bound  bool
+	key   key
+	bound bool
 }
 
 func (all *released) release(t *Tracker) {
@@ -239,16 +238,9 @@ func (all *released) release(t *Tracker) {
 		if f.bound {
 			overdue++
 		}
-		if t.metrics == nil {
-			continue
-		}
-		t.metrics.Waits.Observe(f.waited.Seconds())
-		if f.bound {
-			t.metrics.Bound.Inc()
-		}
 	}
 	if overdue > 0 {
-		t.logger.Info("Keys are handed out though the cache doesn't show their own writes", "keys", overdue,
-			"after", t.bound, "informer", all.informer, "missing", all.missing)
+		t.logger().Info("Keys are handed out though the cache doesn't show their own writes", "keys", overdue,
+			"after", t.bound(), "informer", all.informer, "missing", all.missing)
 	}
 }

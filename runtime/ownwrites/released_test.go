@@ -24,7 +24,7 @@ func newPartRig(t *testing.T) (*echoRig, *partial.Part) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &echoRig{rig: newRigWith(t, ownwrites.Options{SkipEchoes: true}, s, i), lag: lag}
+	r := &echoRig{rig: newRigWith(t, &ownwrites.Tracker{SkipEchoes: true}, s, i), lag: lag}
 	r.set(part, shard.All())
 	start(t, i)
 	synctest.Wait()

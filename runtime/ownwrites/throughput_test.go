@@ -99,7 +99,7 @@ func newThroughput(b *testing.B, workers int, tracks bool) *throughput {
 	i := newInformer(s)
 	config := &rest.Config{Host: "http://api", Transport: &api{server: s}, QPS: -1}
 	if tracks {
-		tracker := ownwrites.New(ownwrites.Options{})
+		tracker := &ownwrites.Tracker{}
 		config.Wrap(tracker.Transport)
 		if err := tracker.Add(i); err != nil {
 			b.Fatal(err)

@@ -11,51 +11,31 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
 
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/observe"
 	"github.com/kubewright/kubewright/runtime/internal/unwrap"
 )
 
-// Options are those of a Tracker. The zero value is valid.
-type Options struct {
+// Tracker remembers what the reconciles of its queues write, see the package documentation. It is for the
+// writes to one API server. The zero value is ready to use. The fields must not be changed, and a Tracker not
+// be copied, after a method or NewQueue was called. All methods are safe for concurrent use.
+type Tracker struct {
 	// Bound is how long a key waits at most, from the moment when it would be ready. The default is 10 seconds.
 	Bound time.Duration
 	// SkipEchoes skips additions of keys that are only due to their own writes, see the package documentation.
 	SkipEchoes bool
 	// Logger is where the tracker logs what it doesn't wait for. The default is klog's.
 	Logger *klog.Logger
-	// Metrics receives measurements, see also [queue.Metrics.Parked]. Nil turns them off.
-	Metrics *Metrics
-}
 
-// Metrics are the measurements of a Tracker. All fields must be set. They are called without locks.
-type Metrics struct {
-	// Waits observes how long a key was parked, in seconds. Keys that weren't parked don't count.
-	Waits workqueue.HistogramMetric
-	// Bound counts the keys that were handed out because the bound was reached.
-	Bound workqueue.CounterMetric
-	// Unknown counts the calls of reconcile of which an answer to a write was lost. Their keys are handed out
-	// again without a wait for that write.
-	Unknown workqueue.CounterMetric
-}
-
-// Tracker remembers what the reconciles of its queues write, see the package documentation. New makes it. All
-// methods are safe for concurrent use.
-type Tracker struct {
-	bound   time.Duration
-	skips   bool
-	logger  klog.Logger
-	metrics *Metrics
-	start   time.Time
 	// wrapped is set once Transport was called, used once a run has begun.
 	wrapped, used atomic.Bool
 
 	// mu is taken after the lock of a queue. No queue is called with it.
 	mu sync.Mutex
+	// start is when now was first called.
+	start time.Time
 	// informers are those of each resource. Their order is that of Add.
 	informers map[schema.GroupResource][]*watched
 	// unresolved are those whose resource isn't known yet.
@@ -78,18 +58,21 @@ type Tracker struct {
 	logged map[string]bool
 }
 
-// New returns a tracker for the writes to one API server.
-func New(o Options) *Tracker {
-	return &Tracker{
-		bound:     cmp.Or(o.Bound, 10*time.Second),
-		skips:     o.SkipEchoes,
-		logger:    ptr.Deref(o.Logger, klog.Background()),
-		metrics:   o.Metrics,
-		start:     time.Now(),
-		informers: map[schema.GroupResource][]*watched{},
-		counts:    map[schema.GroupResource]int{},
-		logged:    map[string]bool{},
+func (t *Tracker) bound() time.Duration { return cmp.Or(t.Bound, 10*time.Second) }
+
+func (t *Tracker) logger() klog.Logger {
+	if t.Logger != nil {
+		return *t.Logger
 	}
+	return klog.Background()
+}
+
+// set adds a value to a map, which it makes if it is nil.
+func set[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }
 
 // Add names informers that read from the tracker's API server. Keys wait until these informers show their
@@ -121,8 +104,8 @@ func (t *Tracker) add(i cache.SharedIndexInformer) error {
 	known := t.unresolved
 	resource := observed.Resource().GroupResource()
 	if !resource.Empty() {
-		t.informers[resource] = slices.DeleteFunc(t.informers[resource], (*watched).isStopped)
-		known = t.informers[resource]
+		known = slices.DeleteFunc(t.informers[resource], (*watched).isStopped)
+		set(&t.informers, resource, known)
 	}
 	if slices.ContainsFunc(known, func(in *watched) bool { return in.cache == observed }) {
 		return nil
@@ -133,7 +116,7 @@ func (t *Tracker) add(i cache.SharedIndexInformer) error {
 		w.unresolved.Store(true)
 		t.unresolved = append(t.unresolved, w)
 	} else {
-		t.informers[resource] = append(t.informers[resource], w)
+		set(&t.informers, resource, append(t.informers[resource], w))
 	}
 	observed.Observe(w)
 	return nil
@@ -148,7 +131,7 @@ func (t *Tracker) resolve() {
 		}
 		in.unresolved.Store(false)
 		in.resource = resource
-		t.informers[resource] = append(t.informers[resource], in)
+		set(&t.informers, resource, append(t.informers[resource], in))
 		return true
 	})
 }
@@ -178,17 +161,22 @@ func (t *Tracker) watches(resource schema.GroupResource) (any, byLabels bool) {
 	})
 }
 
-// now returns the time since the tracker was made.
-func (t *Tracker) now() time.Duration { return time.Since(t.start) }
+// now returns the time since it was first called. The caller holds mu.
+func (t *Tracker) now() time.Duration {
+	if t.start.IsZero() {
+		t.start = time.Now()
+	}
+	return time.Since(t.start)
+}
 
 // logOnce logs a message, the first time that it is called for a reason.
 func (t *Tracker) logOnce(reason, message string, values ...any) {
 	t.mu.Lock()
 	known := t.logged[reason]
-	t.logged[reason] = true
+	set(&t.logged, reason, true)
 	t.mu.Unlock()
 	if !known {
-		t.logger.Info(message, values...)
+		t.logger().Info(message, values...)
 	}
 }
 
@@ -198,21 +186,14 @@ func (t *Tracker) use() {
 		return
 	}
 	if !t.wrapped.Load() {
-		t.logger.Info("Own writes are not waited for: no client has the tracker's transport. Call " +
+		t.logger().Info("Own writes are not waited for: no client has the tracker's transport. Call " +
 			"config.Wrap(tracker.Transport) before clients are made")
 	}
 	t.mu.Lock()
 	none := len(t.informers)+len(t.unresolved) == 0
 	t.mu.Unlock()
 	if none {
-		t.logger.Info("Own writes are not waited for: the tracker has no informers. Call its method Add")
-	}
-}
-
-// lost counts a call of reconcile that lost an answer.
-func (t *Tracker) lost(r run) {
-	if r.loses() && t.metrics != nil {
-		t.metrics.Unknown.Inc()
+		t.logger().Info("Own writes are not waited for: the tracker has no informers. Call its method Add")
 	}
 }
 
@@ -275,7 +256,7 @@ func (t *Tracker) arm() {
 	if first == math.MaxInt64 {
 		return
 	}
-	t.alarm = first + t.bound
+	t.alarm = first + t.bound()
 	// The timer isn't stopped when the first ends early: it rings, and is set for the next one.
 	if wait := t.alarm - t.now(); t.timer == nil {
 		t.timer = time.AfterFunc(wait, t.ring)
@@ -289,13 +270,13 @@ func (t *Tracker) ring() {
 	var ready released
 	t.mu.Lock()
 	now := t.now()
-	for r := t.parked.first; r != nil && r.since+t.bound <= now; r = t.parked.first {
+	for r := t.parked.first; r != nil && r.since+t.bound() <= now; r = t.parked.first {
 		if len(ready.keys) == 0 {
 			ready.informer, ready.missing = r.reason()
 		}
 		t.handOut(r, &ready)
 	}
-	for d := t.absent.first; d != nil && d.since+t.bound <= now; d = t.absent.first {
+	for d := t.absent.first; d != nil && d.since+t.bound() <= now; d = t.absent.first {
 		t.absent.remove(d)
 		if d.of.waitIn(d.in) != nil || d.version != "" && !shows(d.in.cache.Version(), d.version) {
 			d.since = now // The cache may be about to show the object.
@@ -305,7 +286,7 @@ func (t *Tracker) ring() {
 		d.drop()
 		d.of.forgetIfEmpty()
 	}
-	for v := t.own.first; v != nil && v.since+t.bound <= now; v = t.own.first {
+	for v := t.own.first; v != nil && v.since+t.bound() <= now; v = t.own.first {
 		v.drop()
 	}
 	t.alarm = 0

@@ -289,7 +289,7 @@ func TestPartOfObjects(t *testing.T) {
 }
 
 func TestAddRefuses(t *testing.T) {
-	tracker := ownwrites.New(ownwrites.Options{})
+	tracker := &ownwrites.Tracker{}
 	theirs := cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.ConfigMap{}, 0, nil)
 	if err := tracker.Add(theirs); !errors.Is(err, informer.ErrUnsupportedInformer) {
 		t.Errorf("client-go's informer: %v", err)
@@ -307,7 +307,7 @@ func TestAddRefuses(t *testing.T) {
 func TestOtherTracker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, l := running(t)
-		other := ownwrites.NewQueue(ownwrites.New(ownwrites.Options{}), queue.Config[string]{})
+		other := ownwrites.NewQueue(&ownwrites.Tracker{}, queue.Config[string]{})
 		own := r.queue
 		r.queue = other
 		if _, err := r.send("a", http.MethodPost, path, configMap("one")); err != nil {
@@ -330,7 +330,7 @@ func TestOtherTracker(t *testing.T) {
 func TestForgotten(t *testing.T) {
 	var log bytes.Buffer
 	logger := newLogger(&log)
-	tracker := ownwrites.New(ownwrites.Options{Logger: &logger})
+	tracker := &ownwrites.Tracker{Logger: &logger}
 	q := ownwrites.NewQueue(tracker, queue.Config[string]{})
 	defer q.ShutDown()
 	for range 2 {

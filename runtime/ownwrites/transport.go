@@ -56,7 +56,7 @@ func (r *recording) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := r.next.RoundTrip(req)
 	switch {
 	case err != nil, resp.StatusCode >= http.StatusInternalServerError:
-		r.tracker.lost(run)
+		run.loses()
 	case resp.StatusCode >= 200 && resp.StatusCode < 300 && r.tracker.await(run, w, resp):
 		return resp, err
 	}
@@ -108,7 +108,7 @@ func (t *Tracker) writeOf(req *http.Request) (w *write, records bool) {
 		if p := o.Preconditions; p != nil && p.UID != nil {
 			w.required = *p.UID
 		}
-	} else if t.skips {
+	} else if t.SkipEchoes {
 		w.base, w.checked = baseOf(req, &w.target)
 	}
 	return w, true

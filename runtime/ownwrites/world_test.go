@@ -77,7 +77,7 @@ type rig struct {
 	log     bytes.Buffer
 }
 
-// counts are the metrics.
+// counts are the metrics of a gate.
 type counts struct {
 	mu             sync.Mutex
 	waits          []float64
@@ -92,32 +92,42 @@ type count struct {
 func (m count) Inc()              { m.Observe(1) }
 func (m count) Observe(v float64) { m.c.mu.Lock(); defer m.c.mu.Unlock(); m.add(v) }
 
-func (c *counts) metrics() *ownwrites.Metrics {
-	return &ownwrites.Metrics{
-		Waits:   count{c, func(v float64) { c.waits = append(c.waits, v) }},
-		Bound:   count{c, func(float64) { c.bound++ }},
-		Unknown: count{c, func(float64) { c.unknown++ }},
+func (c *counts) metrics() *queue.Metrics {
+	none := ignored{}
+	return &queue.Metrics{
+		Depth: none, Adds: none, Latency: none, WorkDuration: none, UnfinishedWork: none, LongestRunning: none,
+		Retries:        none,
+		ParkedDuration: count{c, func(v float64) { c.waits = append(c.waits, v) }},
+		Late:           count{c, func(float64) { c.bound++ }},
+		UnknownWrites:  count{c, func(float64) { c.unknown++ }},
 	}
 }
+
+// ignored is a metric that nobody reads.
+type ignored struct{}
+
+func (ignored) Inc()            {}
+func (ignored) Dec()            {}
+func (ignored) Set(float64)     {}
+func (ignored) Observe(float64) {}
 
 func newRig(t *testing.T, s *server, informers ...cache.SharedIndexInformer) *rig {
 	t.Helper()
-	return newRigWith(t, ownwrites.Options{}, s, informers...)
+	return newRigWith(t, &ownwrites.Tracker{}, s, informers...)
 }
 
-// newRigWith returns a rig whose tracker has options, and the metrics and the log of the rig.
+// newRigWith returns a rig with a tracker, and a queue with the rig's metrics. The tracker logs to the rig.
 func newRigWith(
-	t *testing.T, o ownwrites.Options, s *server, informers ...cache.SharedIndexInformer,
+	t *testing.T, tracker *ownwrites.Tracker, s *server, informers ...cache.SharedIndexInformer,
 ) *rig {
 	t.Helper()
-	r := &rig{T: t, api: &api{server: s}}
+	r := &rig{T: t, tracker: tracker, api: &api{server: s}}
 	logger := newLogger(&r.log)
-	o.Metrics, o.Logger = r.counts.metrics(), &logger
-	r.tracker = ownwrites.New(o)
+	r.tracker.Logger = &logger
 	if err := r.tracker.Add(informers...); err != nil {
 		t.Fatal(err)
 	}
-	r.queue = ownwrites.NewQueue(r.tracker, queue.Config[string]{})
+	r.queue = ownwrites.NewQueue(r.tracker, queue.Config[string]{Metrics: r.counts.metrics()})
 	t.Cleanup(r.queue.ShutDown)
 	r.client = &http.Client{Transport: r.tracker.Transport(r.api)}
 	return r

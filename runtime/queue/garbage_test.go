@@ -126,7 +126,8 @@ func TestBurstsAreGivenBack(t *testing.T) {
 		"fair":     {Flow: flow},
 		"both":     {Flow: flow, Ageing: time.Second},
 		"measured": {Metrics: &Metrics{
-			ignore{}, nil, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{},
+			ignore{}, nil, ignore{}, ignore{}, ignore{}, ignore{}, ignore{}, ignore{},
+			ignore{}, ignore{}, ignore{}, ignore{},
 		}},
 		"parked": {Gate: func(int) bool { return true }},
 	} {

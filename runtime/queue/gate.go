@@ -20,9 +20,9 @@ type gate[T comparable] struct {
 
 // showParked uses the metric once: it may be one that is made then.
 func (q *Queue[T]) showParked() {
-	if q.gate != nil {
-		q.metrics.parked(1)
-		q.metrics.parked(-1)
+	if q.gate != nil && q.metrics.Parked != nil {
+		q.metrics.Parked.Inc()
+		q.metrics.Parked.Dec()
 	}
 }
 
@@ -37,7 +37,7 @@ func (q *Queue[T]) park(id uint32) bool {
 	*g.orders.at(int(id)) = g.order
 	g.parked++
 	q.table.at(id).state |= isParked
-	q.metrics.parked(1)
+	q.metrics.parked(id)
 	return true
 }
 
@@ -45,7 +45,7 @@ func (q *Queue[T]) park(id uint32) bool {
 func (q *Queue[T]) unpark(id uint32) {
 	q.table.at(id).state &^= isParked
 	q.gate.parked--
-	q.metrics.parked(-1)
+	q.metrics.unparked()
 }
 
 // makeReady makes the item of a slot ready without asking Config.Gate.
@@ -60,16 +60,17 @@ func (q *Queue[T]) makeReady(id uint32) {
 func (q *Queue[T]) Release(item T) bool {
 	q.mu.Lock()
 	defer q.unlock()
-	return q.release(item, "released")
+	return q.release(item, false, "released")
 }
 
 // release makes a parked item ready, for a reason. The caller holds the lock.
-func (q *Queue[T]) release(item T, reason string) bool {
+func (q *Queue[T]) release(item T, late bool, reason string) bool {
 	id := q.table.find(item)
 	if id == 0 || q.table.at(id).state&isParked == 0 {
 		return false
 	}
 	q.unpark(id)
+	q.metrics.released(id, late)
 	q.makeReady(id)
 	q.note(id, reason)
 	return true
@@ -79,7 +80,7 @@ func (q *Queue[T]) release(item T, reason string) bool {
 func (q *Queue[T]) ReleaseLate(item T, cause string) bool {
 	q.mu.Lock()
 	defer q.unlock()
-	if !q.release(item, "released after too long a wait for the "+cause) {
+	if !q.release(item, true, "released after too long a wait for the "+cause) {
 		return false
 	}
 	q.late++

@@ -7,10 +7,10 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Metrics are the measurements of a queue: the seven of client-go's queues, and Parked. All fields but
-// DepthOf and Parked must be set; function Metrics of package workqueue sets them from a provider. The queue
-// calls DepthOf and the methods of the metrics with its lock held: they must be quick and must not call the
-// queue. Times are in seconds.
+// Metrics are the measurements of a queue: the seven of client-go's queues, and those of a queue with a
+// Config.Gate. The seven must be set; function NewMetrics of package workqueue sets them from a provider. The
+// queue calls DepthOf and the methods of the metrics with its lock held: they must be quick and must not call
+// the queue. Times are in seconds.
 type Metrics struct {
 	// Depth is the number of items that were added and not yet handed out, including those that wait
 	// for their Done.
@@ -31,8 +31,16 @@ type Metrics struct {
 	LongestRunning workqueue.SettableGaugeMetric
 	// Retries counts additions with a delay.
 	Retries workqueue.CounterMetric
+
 	// Parked, if not nil, is the number of items that Config.Gate holds back. Depth includes them.
 	Parked workqueue.GaugeMetric
+	// ParkedDuration, if not nil, observes how long an item was held back before Release or ReleaseLate.
+	ParkedDuration workqueue.HistogramMetric
+	// Late, if not nil, counts the items that ReleaseLate has made ready.
+	Late workqueue.CounterMetric
+	// UnknownWrites, if not nil, counts the runs of which an answer to a write was lost: their items don't wait
+	// for that write. Package ownwrites counts them, not the queue.
+	UnknownWrites workqueue.CounterMetric
 }
 
 // unfinishedPeriod is that of client-go.
@@ -55,7 +63,7 @@ type recorder struct {
 }
 
 type times struct {
-	// queued is the time of Add, started that of Get.
+	// queued is the time of Add, started that of Get, and of an item that is held back, when that began.
 	queued, started int64
 	prev, next      uint32
 	waits, runs     bool
@@ -95,14 +103,34 @@ func (r *recorder) raised(before, priority int32) {
 	}
 }
 
-// parked counts an item that is held back by Config.Gate, with -1 one that no longer is. r may be nil.
-func (r *recorder) parked(n int) {
-	switch {
-	case r == nil || r.Parked == nil:
-	case n > 0:
+// parked notes that an item is held back by Config.Gate. r may be nil.
+func (r *recorder) parked(id uint32) {
+	if r == nil {
+		return
+	}
+	r.at(id).started = r.base.now()
+	if r.Parked != nil {
 		r.Parked.Inc()
-	default:
+	}
+}
+
+// unparked notes that an item isn't held back any more. r may be nil.
+func (r *recorder) unparked() {
+	if r != nil && r.Parked != nil {
 		r.Parked.Dec()
+	}
+}
+
+// released notes that an item that was held back has been released, perhaps late. r may be nil.
+func (r *recorder) released(id uint32, late bool) {
+	if r == nil {
+		return
+	}
+	if r.ParkedDuration != nil {
+		r.ParkedDuration.Observe(seconds(r.base.now() - r.at(id).started))
+	}
+	if late && r.Late != nil {
+		r.Late.Inc()
 	}
 }
 

@@ -30,8 +30,8 @@ func providerOf(provider MetricsProvider, name string) MetricsProvider {
 }
 
 // NewMetrics makes the metrics of the queue with that name, for the Config of [queue.New]. A nil provider
-// stands for the one of SetProvider. Without a name or a provider it returns nil: no metrics. Parked is set
-// if the provider has a method NewParkedMetric, like NewDepthMetric; that of contrib/prometheus has it.
+// stands for the one of SetProvider. Without a name or a provider it returns nil: no metrics. Those
+// of a queue with a Gate are set if the provider has a method SetGateMetrics, as that of contrib/prometheus.
 func NewMetrics(provider MetricsProvider, name string) *queue.Metrics {
 	m := plainMetrics(provider, name)
 	if m != nil {
@@ -47,13 +47,7 @@ func plainMetrics(provider MetricsProvider, name string) *queue.Metrics {
 	if provider == nil {
 		return nil
 	}
-	var parked GaugeMetric
-	if p, ok := provider.(interface {
-		NewParkedMetric(name string) GaugeMetric
-	}); ok {
-		parked = p.NewParkedMetric(name)
-	}
-	return &queue.Metrics{
+	m := &queue.Metrics{
 		Depth:          provider.NewDepthMetric(name),
 		Adds:           provider.NewAddsMetric(name),
 		Latency:        provider.NewLatencyMetric(name),
@@ -61,8 +55,13 @@ func plainMetrics(provider MetricsProvider, name string) *queue.Metrics {
 		UnfinishedWork: provider.NewUnfinishedWorkSecondsMetric(name),
 		LongestRunning: provider.NewLongestRunningProcessorSecondsMetric(name),
 		Retries:        noMetric{},
-		Parked:         parked,
 	}
+	if p, ok := provider.(interface {
+		SetGateMetrics(m *queue.Metrics, name string)
+	}); ok {
+		p.SetGateMetrics(m, name)
+	}
+	return m
 }
 
 // retriesMetric makes the metric that only delaying queues have.

@@ -113,7 +113,7 @@ func (b *bakery[T]) writeInRow(times int) (stale, runs func() int) {
 func TestShardOwnWritesOrder(t *testing.T) {
 	for name, fencedFirst := range map[string]bool{"the fence last": false, "the fence first": true} {
 		t.Run(name, func(t *testing.T) {
-			tracker := ownwrites.New(ownwrites.Options{})
+			tracker := &ownwrites.Tracker{}
 			wrappers := []func(http.RoundTripper) http.RoundTripper{tracker.Transport, sharding.FencingTransport}
 			if fencedFirst {
 				wrappers[0], wrappers[1] = wrappers[1], wrappers[0]

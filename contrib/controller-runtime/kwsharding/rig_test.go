@@ -120,7 +120,7 @@ func (b *bakery[T]) join(name string) *replica[T] {
 	b.t.Helper()
 	config := &rest.Config{Host: "http://bakery", QPS: -1, Transport: b.maps}
 	managers := managerOptions()
-	tracker := ownwrites.New(ownwrites.Options{})
+	tracker := &ownwrites.Tracker{}
 	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
 	if b.ownWrites {
 		config.Wrap(tracker.Transport)

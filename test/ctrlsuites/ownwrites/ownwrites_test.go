@@ -25,6 +25,7 @@ import (
 	"github.com/kubewright/kubewright/examples/crds"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/runtime/ownwrites"
+	"github.com/kubewright/kubewright/runtime/queue"
 	"github.com/kubewright/kubewright/test/e2e/kubeserver"
 )
 
@@ -84,11 +85,11 @@ func TestKube(t *testing.T) {
 func waits(t *testing.T, name string, config *rest.Config, n int) {
 	counts, r := &counts{}, newRounds(t, n)
 	// The bound is one that slow machines don't reach.
-	tracker := ownwrites.New(ownwrites.Options{Bound: time.Minute, Metrics: counts.metrics()})
+	tracker := &ownwrites.Tracker{Bound: time.Minute}
 	config = rest.CopyConfig(config)
 	config.Wrap(tracker.Transport)
 	begin := time.Now()
-	s := setting{config, name, tracker, true, workers()}
+	s := setting{config, name, tracker, true, workers(), counts}
 	run(t, r, func(ctx context.Context) error { return sides[name](ctx, r, s) })
 	took := time.Since(begin)
 	r.mu.Lock()
@@ -111,10 +112,10 @@ func waits(t *testing.T, name string, config *rest.Config, n int) {
 // doesNotWait checks that without the gate reconciles are stale: else waits would show nothing.
 func doesNotWait(t *testing.T, name string, config *rest.Config) {
 	r := newRounds(t, 2*workers())
-	tracker := ownwrites.New(ownwrites.Options{})
+	tracker := &ownwrites.Tracker{}
 	config = rest.CopyConfig(config)
 	config.Wrap(tracker.Transport)
-	s := setting{config, name + "-without", tracker, false, workers()}
+	s := setting{config, name + "-without", tracker, false, workers(), nil}
 	run(t, r, func(ctx context.Context) error { return sides[name](ctx, r, s) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,7 +126,7 @@ func doesNotWait(t *testing.T, name string, config *rest.Config) {
 	}
 }
 
-// counts are the metrics of a tracker.
+// counts are the metrics of a queue.
 type counts struct {
 	mu                    sync.Mutex
 	waits, bound, unknown int
@@ -135,9 +136,15 @@ type counts struct {
 type metric func(float64)
 
 func (f metric) Inc()              { f(1) }
+func (f metric) Dec()              { f(-1) }
+func (f metric) Set(v float64)     { f(v) }
 func (f metric) Observe(v float64) { f(v) }
 
-func (c *counts) metrics() *ownwrites.Metrics {
+// metrics returns none if c is nil.
+func (c *counts) metrics() *queue.Metrics {
+	if c == nil {
+		return nil
+	}
 	locked := func(do func(float64)) metric {
 		return func(v float64) {
 			c.mu.Lock()
@@ -145,10 +152,13 @@ func (c *counts) metrics() *ownwrites.Metrics {
 			do(v)
 		}
 	}
-	return &ownwrites.Metrics{
-		Waits:   locked(func(v float64) { c.waits++; c.waited += v }),
-		Bound:   locked(func(float64) { c.bound++ }),
-		Unknown: locked(func(float64) { c.unknown++ }),
+	ignored := metric(func(float64) {})
+	return &queue.Metrics{
+		Depth: ignored, Adds: ignored, Latency: ignored, WorkDuration: ignored, UnfinishedWork: ignored,
+		LongestRunning: ignored, Retries: ignored,
+		ParkedDuration: locked(func(v float64) { c.waits++; c.waited += v }),
+		Late:           locked(func(float64) { c.bound++ }),
+		UnknownWrites:  locked(func(float64) { c.unknown++ }),
 	}
 }
 

@@ -38,13 +38,14 @@ import (
 type side func(ctx context.Context, r *rounds, s setting) error
 
 // setting is where a side runs. The configuration has the tracker's transport. If tracks is false, keys don't
-// wait.
+// wait. counts, if not nil, count the waits.
 type setting struct {
 	config    *rest.Config
 	namespace string
 	tracker   *ownwrites.Tracker
 	tracks    bool
 	workers   int
+	counts    *counts
 }
 
 var sides = map[string]side{"generated": runGenerated, "dynamic": runDynamic, "kwctrl": runManager}
@@ -58,7 +59,7 @@ func runQueue(
 	}
 	q := queue.New(queue.Config[string]{})
 	if s.tracks {
-		q = ownwrites.NewQueue(s.tracker, queue.Config[string]{})
+		q = ownwrites.NewQueue(s.tracker, queue.Config[string]{Metrics: s.counts.metrics()})
 	}
 	add := func(obj any) {
 		if key, err := cache.DeletionHandlingObjectToName(obj); err == nil {
@@ -261,13 +262,21 @@ func runController(
 			return reconcile.Result{}, err
 		})
 	o := controller.Options{MaxConcurrentReconciles: s.workers}
+	if s.counts != nil {
+		o.NewQueue = func(
+			name string, limiter upstream.TypedRateLimiter[reconcile.Request],
+		) upstream.TypedRateLimitingInterface[reconcile.Request] {
+			c := queue.Config[reconcile.Request]{Limiter: limiter, Metrics: s.counts.metrics()}
+			return kwctrl.NewPriorityQueue(name, c)
+		}
+	}
 	if s.tracks {
 		if reconciler, o, err = kwctrl.OwnWrites(caches, reconciler, o); err != nil {
 			return err
 		}
 	}
-	type queue = upstream.TypedRateLimitingInterface[reconcile.Request]
-	first := source.Func(func(_ context.Context, q queue) error {
+	type requests = upstream.TypedRateLimitingInterface[reconcile.Request]
+	first := source.Func(func(_ context.Context, q requests) error {
 		for _, name := range names() {
 			q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: s.namespace, Name: name}})
 		}

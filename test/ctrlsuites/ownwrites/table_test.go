@@ -62,7 +62,7 @@ func TestTable(t *testing.T) {
 			return counting{next, &requests}
 		})
 		r := newRounds(t, 10*workers())
-		s := setting{config, "kwctrl", ownwrites.New(ownwrites.Options{}), false, 8}
+		s := setting{config, "kwctrl", &ownwrites.Tracker{}, false, 8, nil}
 		begin, before := time.Now(), cpu(t)
 		run(t, r, func(ctx context.Context) error { return row.run(ctx, r, s) })
 		took := time.Since(begin)
