@@ -57,20 +57,29 @@ func fitOf(file string, text []byte) (string, error) {
 	if err != nil {
 		return fit + "it is newer than this kubewright is for: use the kubewright of that minor version\n", nil
 	}
-	raise := []string{"go get"}
+	edit, get := []string{"go mod edit"}, []string{"go get"}
 	for _, r := range raises {
 		if r.Path == controllerRuntime {
 			r.To = semver.MajorMinor(movedControllerRuntime)
-		} else if semver.MajorMinor(r.From) == semver.MajorMinor(r.To) {
+		} else if !r.Replaces && semver.MajorMinor(r.From) == semver.MajorMinor(r.To) {
 			continue // go mod tidy does that
 		}
-		raise = append(raise, r.Path+"@"+r.To)
+		if r.Replaces {
+			edit = append(edit, "-replace="+r.Path+"="+r.Path+"@"+r.To)
+		} else {
+			get = append(get, r.Path+"@"+r.To)
+		}
 	}
-	if len(raise) == 1 {
+	commands := ""
+	for _, command := range [][]string{edit, get} {
+		if len(command) > 1 {
+			commands += "    " + strings.Join(command, " \\\n        ") + "\n"
+		}
+	}
+	if commands == "" {
 		return fit, nil
 	}
-	return fit + "raise all modules of Kubernetes together, then run go mod tidy:\n    " +
-		strings.Join(raise, " \\\n        ") + "\n", nil
+	return fit + "raise all modules of Kubernetes together, then run go mod tidy:\n" + commands, nil
 }
 
 // requirement returns the version of a module that a go.mod requires, "" if it doesn't.

@@ -191,17 +191,18 @@ func (m *mover) reportManagers(g *program, literals []managerLiteral) {
 	}
 }
 
-// reportReplaced reports replaced modules of Kubernetes, which stay at the version that replaces them.
+// reportReplaced reports modules of Kubernetes that are replaced by others, which stay.
 func (m *mover) reportReplaced() {
 	for _, r := range m.replaced() {
 		m.report.byHand(m.relative(m.path("go.mod")), r.Syntax.Start.Line, m.describe(r))
 	}
 }
 
-// replaced returns the replacements of modules of Kubernetes.
+// replaced returns the replacements of modules of Kubernetes by others, or by versions that aren't raised.
 func (m *mover) replaced() (found []*modfile.Replace) {
 	for _, r := range m.mod.Replace {
-		if strings.HasPrefix(r.Old.Path, "k8s.io/") || r.Old.Path == controllers {
+		raised := isPin(r) && (isReleased(r.Old.Path) || r.Old.Path == controllers)
+		if !raised && (strings.HasPrefix(r.Old.Path, "k8s.io/") || r.Old.Path == controllers) {
 			found = append(found, r)
 		}
 	}

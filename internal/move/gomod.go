@@ -14,19 +14,27 @@ import (
 // Raise is a module of a go.mod to raise.
 type Raise struct {
 	Path, From, To string
+	// Replaces means that the go.mod replaces the module by version From of itself, not that it requires that.
+	Replaces bool
 }
 
 // Raises returns which modules have to be raised with client-go: those of Kubernetes, which are released
 // together, and controller-runtime. go mod tidy would raise only those that kubewright requires, and the
 // others wouldn't compile. An error says that client-go is newer than the version given.
 func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises []Raise, err error) {
-	minor := minorOf(clientGo, requirement(mod, clientGo)) // "" doesn't occur below
+	current := requirement(mod, clientGo)
+	for _, r := range mod.Replace {
+		if r.Old.Path == clientGo && isPin(r) {
+			current = r.New.Version
+		}
+	}
+	minor := minorOf(clientGo, current) // "" doesn't occur below
 	if minor != "" && semver.Compare(minor, semver.MajorMinor(toClientGo)) > 0 {
 		return nil, fmt.Errorf("%s requires %s %s, which is newer than this kubewright is for: use the "+
-			"kubewright of that minor version", mod.Module.Mod.Path, clientGo, requirement(mod, clientGo))
+			"kubewright of that minor version", mod.Module.Mod.Path, clientGo, current)
 	}
-	for _, r := range mod.Require {
-		path, from, to := r.Mod.Path, r.Mod.Version, ""
+	raise := func(path, from string, replaces bool) {
+		to := ""
 		switch {
 		case isReleased(path), strings.HasPrefix(path, "k8s.io/") && minorOf(path, from) == minor:
 			to = toClientGo
@@ -37,10 +45,32 @@ func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises [
 			to = toControllerRuntime
 		}
 		if to != "" && semver.Compare(from, to) < 0 {
-			raises = append(raises, Raise{path, from, to})
+			raises = append(raises, Raise{path, from, to, replaces})
+		}
+	}
+	for _, r := range mod.Require {
+		raise(r.Mod.Path, r.Mod.Version, false)
+	}
+	for _, r := range mod.Replace {
+		if isPin(r) {
+			raise(r.Old.Path, r.New.Version, true)
 		}
 	}
 	return raises, nil
+}
+
+// isPin reports whether a replacement only sets the version of a module, as programs do that import
+// k8s.io/kubernetes: a requirement of that can only raise the others.
+func isPin(r *modfile.Replace) bool {
+	return r.Old.Version == "" && r.New.Path == r.Old.Path && r.New.Version != ""
+}
+
+// apply sets the version in a go.mod.
+func (r Raise) apply(mod *modfile.File) error {
+	if r.Replaces {
+		return mod.AddReplace(r.Path, "", r.Path, r.To)
+	}
+	return mod.AddRequire(r.Path, r.To)
 }
 
 // released are the modules of Kubernetes that have client-go's version, below k8s.io/. A newer one that is

@@ -19,8 +19,16 @@ func TestRaises(t *testing.T) {
 			"client-go v0.37.2 kubernetes v1.37.2"},
 		"controller-runtime": {"k8s.io/client-go v0.37.2\nsigs.k8s.io/controller-runtime v0.24.1",
 			"controller-runtime v0.25.2"},
+		"pins": {"k8s.io/client-go v0.36.0\nreplace k8s.io/client-go => k8s.io/client-go v0.35.1\n" +
+			"k8s.io/new => k8s.io/new v0.35.0\nk8s.io/old => k8s.io/old v0.30.0\n" +
+			"k8s.io/api => k8s.io/api v0.37.2\nk8s.io/kubectl => example.com/kubectl v0.35.1\n" +
+			"k8s.io/metrics v0.36.0 => k8s.io/metrics v0.35.1",
+			"client-go v0.37.2 client-go replaced v0.37.2 new replaced v0.37.2"},
 	} {
 		text := "module example.com/x\nrequire (\n" + test.require + "\n)\n"
+		if require, replace, both := strings.Cut(test.require, "\nreplace "); both {
+			text = "module example.com/x\nrequire (\n" + require + "\n)\nreplace (\n" + replace + "\n)\n"
+		}
 		mod, err := modfile.Parse("go.mod", []byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +36,11 @@ func TestRaises(t *testing.T) {
 		raises, err := Raises(mod, "v0.37.2", "v0.25.2")
 		var got []string
 		for _, r := range raises {
-			got = append(got, r.Path[strings.LastIndex(r.Path, "/")+1:]+" "+r.To)
+			name := r.Path[strings.LastIndex(r.Path, "/")+1:]
+			if r.Replaces {
+				name += " replaced"
+			}
+			got = append(got, name+" "+r.To)
 		}
 		if err != nil || strings.Join(got, " ") != test.want {
 			t.Errorf("%s: %v %v, want %s", name, err, got, test.want)

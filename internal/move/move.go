@@ -226,7 +226,7 @@ func (m *mover) raised(of *module, modules []string) (*plan, error) {
 		return nil, err
 	}
 	for _, r := range raises {
-		if err := mod.AddRequire(r.Path, r.To); err != nil {
+		if err := r.apply(mod); err != nil {
 			return nil, err
 		}
 	}

@@ -121,6 +121,41 @@ func TestUntidy(t *testing.T) {
 	}
 }
 
+// TestPins moves a module whose go.mod replaces modules of Kubernetes by versions of themselves, which would
+// keep those below what kubewright needs.
+func TestPins(t *testing.T) {
+	r := newRepo(t, "../..", "v0.36.1", append([]txtar.File{
+		{Name: "go.mod", Data: []byte("replace (\n\tk8s.io/api => k8s.io/api v0.37.2\n" +
+			"\tk8s.io/apimachinery => k8s.io/apimachinery v0.37.2\n\tk8s.io/client-go => k8s.io/client-go v0.37.2\n" +
+			"\tk8s.io/legacy-cloud-providers => k8s.io/legacy-cloud-providers v0.30.14\n)\n")},
+	}, small...))
+	o := r.options()
+	o.Write = true
+	report := r.move(o)
+	for _, want := range []string{
+		"\ngo.mod: k8s.io/client-go v0.36.1 -> v0.37.2\n",
+		"\ngo.mod: replaces k8s.io/client-go by v0.36.1 -> v0.37.2\n",
+		"\ngo.mod: k8s.io/legacy-cloud-providers is replaced by k8s.io/legacy-cloud-providers v0.30.14, ",
+	} {
+		if strings.Count(report, want) != 1 {
+			t.Errorf("%q isn't in the report:\n%s", want, report)
+		}
+	}
+	if strings.Contains(report, "client-go is replaced") {
+		t.Errorf("what was raised is to be raised by hand:\n%s", report)
+	}
+	r.run("go", "vet", "./...")
+	o.Clone = ""
+	if report := r.move(o); !strings.HasSuffix(report, "\nNothing to change.\n") {
+		t.Errorf("a second run:\n%s", report)
+	}
+	o.Back = true
+	r.move(o)
+	if changed := r.git("status", "--porcelain"); changed != "" {
+		t.Errorf("--back leaves differences:\n%s", changed)
+	}
+}
+
 // TestWrites checks that all files are replaced or none.
 func TestWrites(t *testing.T) {
 	dir := t.TempDir()

@@ -187,24 +187,40 @@ func (m *mover) reportRequirements(file string, next *modfile.File) {
 			others++
 		}
 	}
-	for _, r := range next.Replace {
-		known := func(old *modfile.Replace) bool { return old.Old == r.Old && old.New == r.New }
-		if !slices.ContainsFunc(m.mod.Replace, known) {
-			m.report.change(file, 0, "replaces "+r.Old.Path+" by "+r.New.Path)
-		}
-	}
-	for _, r := range m.mod.Replace {
-		stays := func(next *modfile.Replace) bool { return next.Old == r.Old }
-		if !slices.ContainsFunc(next.Replace, stays) {
-			m.report.change(file, r.Syntax.Start.Line, "no longer replaces "+r.Old.Path)
-		}
-	}
+	m.reportReplacements(file, next)
 	if others > 0 {
 		m.report.change(file, 0, "go mod tidy changes "+count(others, "other requirement"))
 	}
 	if m.mod.Go != nil && next.Go != nil && m.mod.Go.Version != next.Go.Version {
 		m.report.change(file, m.mod.Go.Syntax.Start.Line, "go "+m.mod.Go.Version+" -> "+next.Go.Version)
 	}
+}
+
+func (m *mover) reportReplacements(file string, next *modfile.File) {
+	for _, r := range next.Replace {
+		switch old := replacementLike(m.mod, r); {
+		case old == nil, old.New != r.New && !isPin(r):
+			m.report.change(file, 0, "replaces "+r.Old.Path+" by "+r.New.Path)
+		case old.New != r.New:
+			m.report.change(file, old.Syntax.Start.Line,
+				"replaces "+r.Old.Path+" by "+old.New.Version+" -> "+r.New.Version)
+		}
+	}
+	for _, r := range m.mod.Replace {
+		if replacementLike(next, r) == nil {
+			m.report.change(file, r.Syntax.Start.Line, "no longer replaces "+r.Old.Path)
+		}
+	}
+}
+
+// replacementLike returns the replacement of what another go.mod replaces, too, or nil.
+func replacementLike(mod *modfile.File, other *modfile.Replace) *modfile.Replace {
+	for _, r := range mod.Replace {
+		if r.Old == other.Old {
+			return r
+		}
+	}
+	return nil
 }
 
 // newLines returns how many lines of a text aren't in the one before, or the reverse, if these are more.

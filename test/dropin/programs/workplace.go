@@ -172,7 +172,11 @@ func (w *workplace) raise(ctx context.Context) error {
 	}
 	edits := []string{"mod", "edit"}
 	for _, r := range raises {
-		edits = append(edits, "-require="+r.Path+"@"+r.To)
+		edit := "-require=" + r.Path
+		if r.Replaces {
+			edit = "-replace=" + r.Path + "=" + r.Path
+		}
+		edits = append(edits, edit+"@"+r.To)
 	}
 	if len(raises) > 0 {
 		if _, err := w.run(ctx, "raised", "go", edits...); err != nil {
