@@ -48,7 +48,7 @@ func fitOf(file string, text []byte) (string, error) {
 	if mod.Module == nil {
 		return "", fmt.Errorf("%s: it names no module", file)
 	}
-	required := requirement(mod, clientGoModule)
+	required := move.ClientGo(mod)
 	if required == "" {
 		return "", nil
 	}
@@ -59,7 +59,9 @@ func fitOf(file string, text []byte) (string, error) {
 	}
 	edit, get := []string{"go mod edit"}, []string{"go get"}
 	for _, r := range raises {
-		if r.Path == controllerRuntime {
+		if r.Path == controllerRuntime && r.Replaces {
+			r.To = movedControllerRuntime
+		} else if r.Path == controllerRuntime {
 			r.To = semver.MajorMinor(movedControllerRuntime)
 		} else if !r.Replaces && semver.MajorMinor(r.From) == semver.MajorMinor(r.To) {
 			continue // go mod tidy does that
@@ -80,14 +82,4 @@ func fitOf(file string, text []byte) (string, error) {
 		return fit, nil
 	}
 	return fit + "raise all modules of Kubernetes together, then run go mod tidy:\n" + commands, nil
-}
-
-// requirement returns the version of a module that a go.mod requires, "" if it doesn't.
-func requirement(mod *modfile.File, path string) string {
-	for _, r := range mod.Require {
-		if r.Mod.Path == path {
-			return r.Mod.Version
-		}
-	}
-	return ""
 }

@@ -43,13 +43,17 @@ func TestFit(t *testing.T) {
 			"example.com/x requires k8s.io/client-go v0.37.2\n" +
 				"raise all modules of Kubernetes together, then run go mod tidy:\n" +
 				"    go get \\\n        k8s.io/apiserver@v0.37.2\n"},
-		"replaced": {"k8s.io/client-go v0.34.5\n)\n\nreplace (\nk8s.io/client-go => k8s.io/client-go v0.34.5\n" +
-			"k8s.io/api => k8s.io/api v0.34.5",
+		"replaced": {"k8s.io/client-go v0.34.5\nk8s.io/kubectl v0.34.5\n)\n\nreplace (\n" +
+			"k8s.io/client-go => k8s.io/client-go v0.34.5\n" +
+			"k8s.io/api => k8s.io/api v0.34.5\n" +
+			"sigs.k8s.io/controller-runtime => sigs.k8s.io/controller-runtime v0.22.4",
 			"example.com/x requires k8s.io/client-go v0.34.5\n" +
 				"raise all modules of Kubernetes together, then run go mod tidy:\n" +
 				"    go mod edit \\\n        -replace=k8s.io/client-go=k8s.io/client-go@v0.37.2 \\\n" +
-				"        -replace=k8s.io/api=k8s.io/api@v0.37.2\n" +
-				"    go get \\\n        k8s.io/client-go@v0.37.2\n"},
+				"        -replace=k8s.io/api=k8s.io/api@v0.37.2 \\\n" +
+				"        -replace=sigs.k8s.io/controller-runtime=sigs.k8s.io/controller-runtime@" +
+				movedControllerRuntime + "\n" +
+				"    go get \\\n        k8s.io/kubectl@v0.37.2\n"},
 		"a newer one": {"k8s.io/client-go v0.38.0-alpha.2",
 			"example.com/x requires k8s.io/client-go v0.38.0-alpha.2\n" +
 				"it is newer than this kubewright is for: use the kubewright of that minor version\n"},

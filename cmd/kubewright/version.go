@@ -19,7 +19,7 @@ func versionCommand() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version, and which modules of the current module don't fit it",
 		Long: `version prints the version of kubewright, and the minor version of client-go that it is for. In a module
-that requires client-go, it also prints that version, and the command that raises what has to be raised.`,
+that requires client-go, it also prints that version, and the commands that raise what has to be raised.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			fmt.Fprintln(cmd.OutOrStdout(), version())

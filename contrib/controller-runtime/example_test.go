@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
+	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 	"github.com/kubewright/kubewright/runtime/ownwrites"
@@ -132,6 +133,14 @@ func Example_docsManager() {
 	_ = run
 }
 
+// The caches of docs/controller-runtime.md with a kind that may not be installed.
+func Example_docsOptional() {
+	caches := kwctrl.NewCaches(kwctrl.Options{Optional: []kwctrl.Kind{{
+		GVK: shopv1.SchemeGroupVersion.WithKind("Bakery"), Resource: "bakeries", Namespaced: true,
+	}}})
+	_ = caches.NewCache // for ctrl.Options
+}
+
 // The controller of docs/controller-runtime.md that waits for its own writes. It is compiled, not run.
 func Example_docsOwnWrites() {
 	run := func(config *rest.Config, reconciler reconcile.Reconciler) (manager.Manager, error) {
@@ -142,11 +151,11 @@ func Example_docsOwnWrites() {
 		if err != nil {
 			return nil, err
 		}
-		reconciler, options, err := kwctrl.OwnWrites(caches, reconciler, controller.Options{})
+		tracked, options, err := kwctrl.OwnWrites(caches, reconciler, controller.Options{})
 		if err != nil {
 			return nil, err
 		}
-		err = builder.ControllerManagedBy(mgr).For(&appsv1.Deployment{}).WithOptions(options).Complete(reconciler)
+		err = builder.ControllerManagedBy(mgr).For(&appsv1.Deployment{}).WithOptions(options).Complete(tracked)
 		return mgr, err
 	}
 	_ = run

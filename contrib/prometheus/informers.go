@@ -9,7 +9,7 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// UseInformers is the part of Use for informers. As with informer.SetMetricsProvider,
+// UseInformers is the part of Register for informers. As with informer.SetMetricsProvider,
 // which it calls, only the first call has an effect.
 func UseInformers(registerer prometheus.Registerer) {
 	informer.SetMetricsProvider(NewInformerProvider(registerer))

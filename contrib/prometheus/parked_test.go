@@ -67,6 +67,7 @@ func TestParked(t *testing.T) {
 			q.Release(1)
 			wants(2, 1, 0, 0)
 			q.ReleaseLate(2, "cause")
+			wants(1, 2, 1, 0)
 			m.UnknownWrites.Inc() // as package ownwrites does
 			wants(1, 2, 1, 1)
 			q.ShutDown()

@@ -14,8 +14,8 @@
 //	workqueue_parked_late_total
 //	workqueue_unknown_writes_total
 //
-// The last four aren't client-go's. They are of what a Config.Gate of package queue holds back, as package
-// ownwrites does, and only queues with a Gate have them. Their labels are those of workqueue_depth, without a
+// The last four aren't client-go's, and only queues with a Config.Gate have them: three are of what that
+// holds back, the last one counts for package ownwrites. Their labels are those of workqueue_depth, without a
 // priority.
 //
 // As in client-go, only informers of a factory that has an informer name have metrics.
@@ -183,9 +183,10 @@ func (p *provider) register() {
 	if has(p.depths, "controller") {
 		more = []string{"controller"}
 	}
-	parked := gauge("parked", "Items that the queue's gate holds back; workqueue_depth includes them", more...)
-	duration := histogram("parked_duration_seconds", "How long the queue's gate held items back, in seconds; "+
-		"items that weren't held back don't count",
+	parked := gauge("parked",
+		"Items that are held back, as until caches show their own writes; workqueue_depth includes them", more...)
+	duration := histogram("parked_duration_seconds",
+		"How long items were held back, in seconds; items that weren't don't count",
 		prometheus.ExponentialBuckets(0.001, 2, 16), // 1 ms to 33 s: the bound of package ownwrites is 10 s
 		more...)
 	late := counter("parked_late_total",

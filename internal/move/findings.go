@@ -191,18 +191,19 @@ func (m *mover) reportManagers(g *program, literals []managerLiteral) {
 	}
 }
 
-// reportReplaced reports modules of Kubernetes that are replaced by others, which stay.
+// reportReplaced reports the replacements of modules of Kubernetes that stay.
 func (m *mover) reportReplaced() {
 	for _, r := range m.replaced() {
 		m.report.byHand(m.relative(m.path("go.mod")), r.Syntax.Start.Line, m.describe(r))
 	}
 }
 
-// replaced returns the replacements of modules of Kubernetes by others, or by versions that aren't raised.
+// replaced returns the replacements of modules of Kubernetes by others, and by versions that aren't raised.
 func (m *mover) replaced() (found []*modfile.Replace) {
 	for _, r := range m.mod.Replace {
-		raised := isPin(r) && (isReleased(r.Old.Path) || r.Old.Path == controllers)
-		if !raised && (strings.HasPrefix(r.Old.Path, "k8s.io/") || r.Old.Path == controllers) {
+		path := r.Old.Path
+		fits := isPin(r) && (isReleased(path) || path == kubernetes || path == controllers) // once it is raised
+		if !fits && (strings.HasPrefix(path, "k8s.io/") || path == controllers) {
 			found = append(found, r)
 		}
 	}
@@ -210,8 +211,12 @@ func (m *mover) replaced() (found []*modfile.Replace) {
 }
 
 func (m *mover) describe(r *modfile.Replace) string {
-	return r.Old.Path + " is replaced by " + strings.TrimSpace(r.New.Path+" "+r.New.Version) +
-		", whatever version is required; kubewright needs " + m.ClientGo
+	text := r.Old.Path + " is replaced by " + strings.TrimSpace(r.New.Path+" "+r.New.Version) +
+		", whatever version is required; "
+	if isReleased(r.Old.Path) {
+		return text + "kubewright needs " + m.ClientGo
+	}
+	return text + "that isn't raised: check that it fits Kubernetes " + m.ClientGo
 }
 
 // reportBroken reports packages of other modules that don't compile with the raised versions, where they are

@@ -22,13 +22,7 @@ type Raise struct {
 // together, and controller-runtime. go mod tidy would raise only those that kubewright requires, and the
 // others wouldn't compile. An error says that client-go is newer than the version given.
 func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises []Raise, err error) {
-	current := requirement(mod, clientGo)
-	for _, r := range mod.Replace {
-		if r.Old.Path == clientGo && isPin(r) {
-			current = r.New.Version
-		}
-	}
-	minor := minorOf(clientGo, current) // "" doesn't occur below
+	current, minor := ClientGo(mod), minorOf(clientGo, ClientGo(mod)) // "" doesn't occur below
 	if minor != "" && semver.Compare(minor, semver.MajorMinor(toClientGo)) > 0 {
 		return nil, fmt.Errorf("%s requires %s %s, which is newer than this kubewright is for: use the "+
 			"kubewright of that minor version", mod.Module.Mod.Path, clientGo, current)
@@ -36,11 +30,11 @@ func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises [
 	raise := func(path, from string, replaces bool) {
 		to := ""
 		switch {
-		case isReleased(path), strings.HasPrefix(path, "k8s.io/") && minorOf(path, from) == minor:
+		case path == kubernetes:
+			to = "v1" + strings.TrimPrefix(toClientGo, "v0")
+		case isReleased(path), !replaces && strings.HasPrefix(path, "k8s.io/") && minorOf(path, from) == minor:
+			// Of modules that only pins name some have ended, such as legacy-cloud-providers.
 			to = toClientGo
-			if path == kubernetes {
-				to = "v1" + strings.TrimPrefix(to, "v0")
-			}
 		case path == controllers:
 			to = toControllerRuntime
 		}
@@ -49,7 +43,9 @@ func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises [
 		}
 	}
 	for _, r := range mod.Require {
-		raise(r.Mod.Path, r.Mod.Version, false)
+		if pinOf(mod, r.Mod.Path) == nil {
+			raise(r.Mod.Path, r.Mod.Version, false)
+		}
 	}
 	for _, r := range mod.Replace {
 		if isPin(r) {
@@ -59,10 +55,31 @@ func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises [
 	return raises, nil
 }
 
-// isPin reports whether a replacement only sets the version of a module, as programs do that import
-// k8s.io/kubernetes: a requirement of that can only raise the others.
+// ClientGo returns the version of client-go that a go.mod requires, or replaces it by, "" if it doesn't
+// require client-go.
+func ClientGo(mod *modfile.File) string {
+	required := requirement(mod, clientGo)
+	if pin := pinOf(mod, clientGo); pin != nil && required != "" {
+		return pin.New.Version
+	}
+	return required
+}
+
+// isPin reports whether a replacement only sets the version of a module. Programs that import
+// k8s.io/kubernetes have such ones, since its go.mod requires the other modules in a version that doesn't
+// exist, v0.0.0.
 func isPin(r *modfile.Replace) bool {
 	return r.Old.Version == "" && r.New.Path == r.Old.Path && r.New.Version != ""
+}
+
+// pinOf returns the replacement of a module by a version of itself, or nil.
+func pinOf(mod *modfile.File, path string) *modfile.Replace {
+	for _, r := range mod.Replace {
+		if r.Old.Path == path && isPin(r) {
+			return r
+		}
+	}
+	return nil
 }
 
 // apply sets the version in a go.mod.
@@ -77,8 +94,8 @@ func (r Raise) apply(mod *modfile.File) error {
 // missing here is known by its minor version.
 const released = " api apiextensions-apiserver apimachinery apiserver cli-runtime client-go cloud-provider " +
 	"cluster-bootstrap code-generator component-base component-helpers controller-manager cri-api cri-client " +
-	"csi-translation-lib dynamic-resource-allocation endpointslice externaljwt kms kube-aggregator " +
-	"kube-controller-manager kube-proxy kube-scheduler kubectl kubelet metrics mount-utils " +
+	"cri-streaming csi-translation-lib dynamic-resource-allocation endpointslice externaljwt kms " +
+	"kube-aggregator kube-controller-manager kube-proxy kube-scheduler kubectl kubelet metrics mount-utils " +
 	"pod-security-admission sample-apiserver sample-cli-plugin sample-controller streaming "
 
 func isReleased(path string) bool {

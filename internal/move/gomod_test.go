@@ -20,10 +20,11 @@ func TestRaises(t *testing.T) {
 		"controller-runtime": {"k8s.io/client-go v0.37.2\nsigs.k8s.io/controller-runtime v0.24.1",
 			"controller-runtime v0.25.2"},
 		"pins": {"k8s.io/client-go v0.36.0\nreplace k8s.io/client-go => k8s.io/client-go v0.35.1\n" +
-			"k8s.io/new => k8s.io/new v0.35.0\nk8s.io/old => k8s.io/old v0.30.0\n" +
+			"k8s.io/gone => k8s.io/gone v0.35.1\nk8s.io/kubernetes => k8s.io/kubernetes v1.35.1\n" +
 			"k8s.io/api => k8s.io/api v0.37.2\nk8s.io/kubectl => example.com/kubectl v0.35.1\n" +
 			"k8s.io/metrics v0.36.0 => k8s.io/metrics v0.35.1",
-			"client-go v0.37.2 client-go replaced v0.37.2 new replaced v0.37.2"},
+			"client-go replaced v0.37.2 kubernetes replaced v1.37.2"},
+		"a newer pin": {"k8s.io/client-go v0.37.2\nreplace k8s.io/client-go => k8s.io/client-go v0.38.1", "error"},
 	} {
 		text := "module example.com/x\nrequire (\n" + test.require + "\n)\n"
 		if require, replace, both := strings.Cut(test.require, "\nreplace "); both {
@@ -41,6 +42,12 @@ func TestRaises(t *testing.T) {
 				name += " replaced"
 			}
 			got = append(got, name+" "+r.To)
+		}
+		if test.want == "error" {
+			if err == nil || !strings.Contains(err.Error(), "client-go v0.38.1, which is newer") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
 		}
 		if err != nil || strings.Join(got, " ") != test.want {
 			t.Errorf("%s: %v %v, want %s", name, err, got, test.want)

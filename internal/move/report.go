@@ -203,7 +203,7 @@ func (m *mover) reportReplacements(file string, next *modfile.File) {
 			m.report.change(file, 0, "replaces "+r.Old.Path+" by "+r.New.Path)
 		case old.New != r.New:
 			m.report.change(file, old.Syntax.Start.Line,
-				"replaces "+r.Old.Path+" by "+old.New.Version+" -> "+r.New.Version)
+				"the replacement of "+r.Old.Path+": "+old.New.Version+" -> "+r.New.Version)
 		}
 	}
 	for _, r := range m.mod.Replace {

@@ -5,6 +5,16 @@
 //	...
 //	err = factory.Configure(informers, informer.Options{Definitions: definitions})
 //
+// That makes all kinds of the factory optional: one that is missing by mistake counts as synced, too. For
+// some kinds only, name their resources:
+//
+//	options := informer.Options{Drop: []string{"metadata.managedFields"}}
+//	boats := options
+//	boats.Definitions = definitions
+//	resource := schema.GroupResource{Group: "shop.example.com", Resource: "boats"}
+//	options.Overrides = map[schema.GroupResource]informer.Options{resource: boats}
+//	err = factory.Configure(informers, options) // before informers are made
+//
 // While a kind is absent, its informers send no request, have synced, and are empty. When it is served, they
 // list and watch; when its definition is deleted, handlers receive the deletions. Handlers and indexes stay.
 // docs/concepts.md has the rules by which a kind is absent.

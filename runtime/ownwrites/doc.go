@@ -6,11 +6,12 @@
 //	config.Wrap(tracker.Transport) // before clients are made
 //	...
 //	err := tracker.Add(deployments.Informer(), pods.Informer())
-//	q := ownwrites.NewQueue(tracker, queue.Config[string]{})
+//	q := ownwrites.NewQueue(tracker, queue.Config[string]{Metrics: workqueue.NewMetrics(nil, "deployments")})
 //	...
 //	err = workqueue.Run(ctx, q, workers, reconcile)
 //
 // Function OwnWrites of contrib/controller-runtime does that for controllers of controller-runtime.
+// TestTogether in examples/tour is a whole controller, with an optional kind and eyes.
 //
 // A tracker belongs to one API server. Its transport records the writes of every client of the configuration
 // that are sent in the context that reconcile gets. Writes are matched to the informers by API group and
@@ -33,20 +34,42 @@
 //	                                          again after its back-off, and is counted
 //
 // A key waits for at most [Tracker.Bound] from the moment when it would be ready. Then it is handed out,
-// counted and logged. Nothing is waited for, and that is logged once, if an informer isn't running, if
-// versions can't be compared, and if an answer is neither JSON nor protobuf: CBOR isn't read. It is also
-// logged if keys run and no client has the transport, as with fakes, or no informer was added. If the
-// server's data was restored from a backup, an informer that notices it ends all waits for it.
+// counted and logged. If the server's data was restored from a backup, an informer that notices it ends all
+// waits for it. Nothing is waited for, and that is logged once,
 //
-// The key waits in the queue, see [queue.Config.Gate]: it keeps its priority and age, and a shutdown makes
-// it ready. There is no goroutine or timer for each key, and an event that releases none costs no walk over
-// those that wait.
+//   - if an informer isn't running. That of an optional kind runs, also while the kind is absent.
+//   - if versions can't be compared,
+//   - if an answer is neither JSON nor protobuf: CBOR isn't read,
+//   - if keys run and no client has the transport, as with fakes, or no informer was added.
+//
+// The key waits in the queue, where it is called parked, see [queue.Config.Gate]: it keeps its priority and
+// age, and a shutdown makes it ready. There is no goroutine or timer for each key, and an event that releases
+// none costs no walk over those that wait.
+//
+// # Metrics
+//
+// Those of the queue, [queue.Metrics], tell how many keys are parked, how long keys were, how many were
+// handed out late, and how many runs lost an answer. With contrib/prometheus they are
+//
+//	workqueue_parked
+//	workqueue_parked_duration_seconds
+//	workqueue_parked_late_total
+//	workqueue_unknown_writes_total
+//
+// In kwctrl a queue has them by itself, elsewhere from workqueue.NewMetrics, called after
+// kwprometheus.Register. Package eyes tells which keys wait, and for what.
 //
 // # Echoes
 //
 // A key that writes an object is told of it by the informer, and runs again for nothing. With
-// [Options].SkipEchoes, handlers of workqueue.Enqueue don't add a key for such an echo: a notification that
-// an object has changed from one version to another, if
+// [Tracker.SkipEchoes], handlers of workqueue.Enqueue don't add a key for such an echo. Other handlers, which
+// call the queue's Add, skip none.
+//
+//	_, err = pods.Informer().AddEventHandler(workqueue.Enqueue(q, func(old, changed *corev1.Pod) []string {
+//		return []string{cache.MetaObjectToName(cmp.Or(changed, old)).String()}
+//	}))
+//
+// An echo is a notification that an object has changed from one version to another, if
 //
 //   - own writes of the key lead from the one to the other, and the server has compared the version of the
 //     object before each: it was created, or updated, patched or applied with a resourceVersion, or

@@ -75,9 +75,10 @@ func set[K comparable, V any](m *map[K]V, key K, value V) {
 	(*m)[key] = value
 }
 
-// Add names informers that read from the tracker's API server. Keys wait until these informers show their
-// writes. It returns an error if an informer isn't one of this module. Informers that were added before are
-// ignored.
+// Add names informers that read from the tracker's API server: those of the kinds that reconcile both reads
+// from a cache and writes. Keys wait until these informers show their writes. Writes of other kinds aren't
+// waited for. Add returns an error if an informer isn't one of this module. Informers that were added before
+// are ignored.
 //
 // The resource of an informer that was made of a lister-watcher is known when a client has sent its first
 // request. If it is still unknown when the informer has listed, as with a fake, nothing is waited for, and
@@ -116,7 +117,7 @@ func (t *Tracker) add(i cache.SharedIndexInformer) error {
 		w.unresolved.Store(true)
 		t.unresolved = append(t.unresolved, w)
 	} else {
-		set(&t.informers, resource, append(t.informers[resource], w))
+		set(&t.informers, resource, append(known, w))
 	}
 	observed.Observe(w)
 	return nil

@@ -18,7 +18,7 @@ type gate[T comparable] struct {
 	orders paged[uint64]
 }
 
-// showParked uses the metric once: it may be one that is made then.
+// showParked uses the metric once: it, and the others of the gate, may be made then.
 func (q *Queue[T]) showParked() {
 	if q.gate != nil && q.metrics.Parked != nil {
 		q.metrics.Parked.Inc()
@@ -60,17 +60,17 @@ func (q *Queue[T]) makeReady(id uint32) {
 func (q *Queue[T]) Release(item T) bool {
 	q.mu.Lock()
 	defer q.unlock()
-	return q.release(item, false, "released")
+	return q.release(item, "released")
 }
 
 // release makes a parked item ready, for a reason. The caller holds the lock.
-func (q *Queue[T]) release(item T, late bool, reason string) bool {
+func (q *Queue[T]) release(item T, reason string) bool {
 	id := q.table.find(item)
 	if id == 0 || q.table.at(id).state&isParked == 0 {
 		return false
 	}
 	q.unpark(id)
-	q.metrics.released(id, late)
+	q.metrics.released(id)
 	q.makeReady(id)
 	q.note(id, reason)
 	return true
@@ -80,9 +80,10 @@ func (q *Queue[T]) release(item T, late bool, reason string) bool {
 func (q *Queue[T]) ReleaseLate(item T, cause string) bool {
 	q.mu.Lock()
 	defer q.unlock()
-	if !q.release(item, true, "released after too long a wait for the "+cause) {
+	if !q.release(item, "released after too long a wait for the "+cause) {
 		return false
 	}
+	q.metrics.late()
 	q.late++
 	q.lateCause = cause
 	return true

@@ -39,7 +39,7 @@ type Metrics struct {
 	// Late, if not nil, counts the items that ReleaseLate has made ready.
 	Late workqueue.CounterMetric
 	// UnknownWrites, if not nil, counts the runs of which an answer to a write was lost: their items don't wait
-	// for that write. Package ownwrites counts them, not the queue.
+	// for that write. Package ownwrites counts them, without the queue's lock, from any goroutine.
 	UnknownWrites workqueue.CounterMetric
 }
 
@@ -63,7 +63,7 @@ type recorder struct {
 }
 
 type times struct {
-	// queued is the time of Add, started that of Get, and of an item that is held back, when that began.
+	// queued is the time of Add. started is that of Get or, while the item is held back, when that began.
 	queued, started int64
 	prev, next      uint32
 	waits, runs     bool
@@ -108,7 +108,9 @@ func (r *recorder) parked(id uint32) {
 	if r == nil {
 		return
 	}
-	r.at(id).started = r.base.now()
+	if r.ParkedDuration != nil {
+		r.at(id).started = r.base.now()
+	}
 	if r.Parked != nil {
 		r.Parked.Inc()
 	}
@@ -121,15 +123,16 @@ func (r *recorder) unparked() {
 	}
 }
 
-// released notes that an item that was held back has been released, perhaps late. r may be nil.
-func (r *recorder) released(id uint32, late bool) {
-	if r == nil {
-		return
-	}
-	if r.ParkedDuration != nil {
+// released notes that an item that was held back has been released. r may be nil.
+func (r *recorder) released(id uint32) {
+	if r != nil && r.ParkedDuration != nil {
 		r.ParkedDuration.Observe(seconds(r.base.now() - r.at(id).started))
 	}
-	if late && r.Late != nil {
+}
+
+// late notes that an item was released late. r may be nil.
+func (r *recorder) late() {
+	if r != nil && r.Late != nil {
 		r.Late.Inc()
 	}
 }

@@ -18,7 +18,8 @@ import (
 type gauges struct {
 	mu                         sync.Mutex
 	depth, adds, retries       float64
-	parked                     float64
+	parked, late               float64
+	parkedDuration             []float64
 	latency, work              []float64
 	unfinished, longestRunning []float64
 }
@@ -35,6 +36,8 @@ func (g *gauges) metrics() *queue.Metrics {
 		UnfinishedWork: metric{add: func(v float64) { g.unfinished = append(g.unfinished, v) }, g: g},
 		Parked:         metric{add: func(v float64) { g.parked += v }, g: g},
 		LongestRunning: metric{add: func(v float64) { g.longestRunning = append(g.longestRunning, v) }, g: g},
+		ParkedDuration: metric{add: func(v float64) { g.parkedDuration = append(g.parkedDuration, v) }, g: g},
+		Late:           metric{add: func(v float64) { g.late += v }, g: g},
 	}
 }
 
@@ -89,6 +92,40 @@ func TestDepthOfPriorities(t *testing.T) {
 			t.Errorf("ageing %v: depth %v, adds %v", ageing, g.depth, g.adds)
 		}
 	}
+}
+
+// TestMetricsOfGate checks how long items were held back, also one that Done has made wait, and that neither
+// the time in process nor what a shutdown ends counts.
+func TestMetricsOfGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, closed := newGauges(), false
+		q := queue.New(queue.Config[string]{Metrics: g.metrics(), Gate: func(string) bool { return closed }})
+		q.Add("a")
+		q.Get()
+		closed = true
+		q.Add("a")
+		q.Add("b")
+		bubble.Pass(time.Second)
+		q.Done("a") // It is held back from now on, b for a second already.
+		bubble.Pass(2 * time.Second)
+		q.Release("a")
+		q.ReleaseLate("b", "cause")
+		q.Release("b") // It isn't held back any more.
+		if want := []float64{2, 3}; !slices.Equal(g.parkedDuration, want) || g.late != 1 {
+			t.Errorf("held back for %v, want %v; %v late", g.parkedDuration, want, g.late)
+		}
+		q.Get()
+		bubble.Pass(time.Second)
+		q.Done("a")
+		if want := []float64{1, 1}; !slices.Equal(g.work, want) || g.longestRunning[len(g.longestRunning)-1] > 1 {
+			t.Errorf("in process for %v, want %v; the longest %v", g.work, want, g.longestRunning)
+		}
+		q.Add("c")
+		q.ShutDown()
+		if len(g.parkedDuration) != 2 || g.late != 1 || g.parked != 0 {
+			t.Errorf("after the shutdown: %v, %v late, %v parked", g.parkedDuration, g.late, g.parked)
+		}
+	})
 }
 
 func TestMetrics(t *testing.T) {

@@ -12,7 +12,9 @@ import (
 )
 
 // Enqueue returns a handler that adds keys to a queue. It calls keys with the object before and after each
-// change: old is the zero value for a new object, changed for a deleted one, whose last known state is old.
+// change. For a new object old is the zero value of O; for a deleted one changed is, and old is its last
+// known state. If keys depend on what the object says, return those of both.
+//
 // If the queue was made by ownwrites.NewQueue with a tracker that has SkipEchoes, keys are not added for
 // echoes, see package ownwrites; additions because of the initial list, resyncs and deletions are never
 // skipped. Objects of another type than O are reported to utilruntime. It panics if the queue is nil.

@@ -30,8 +30,9 @@ func providerOf(provider MetricsProvider, name string) MetricsProvider {
 }
 
 // NewMetrics makes the metrics of the queue with that name, for the Config of [queue.New]. A nil provider
-// stands for the one of SetProvider. Without a name or a provider it returns nil: no metrics. Those
-// of a queue with a Gate are set if the provider has a method SetGateMetrics, as that of contrib/prometheus.
+// stands for the one of SetProvider. Without a name or a provider it returns nil: no metrics. A
+// provider with the method SetGateMetrics(m *queue.Metrics, name string), as that of contrib/prometheus, sets
+// the metrics of a queue with a Gate by it.
 func NewMetrics(provider MetricsProvider, name string) *queue.Metrics {
 	m := plainMetrics(provider, name)
 	if m != nil {

@@ -14,8 +14,8 @@ import (
 
 // reconcile writes the status of a bakery, unless it is right already or the bakery is gone. If
 // the cache doesn't show the last write yet, the next write is a conflict and is retried. A
-// controller that creates objects would first call lister.WaitForOwnWrites, or have a queue of
-// package ownwrites, so as not to create them twice.
+// controller that creates objects would have a queue of package ownwrites, so as not to create
+// them twice.
 func (c *Controller) reconcile(ctx context.Context, name cache.ObjectName) error {
 	bakery, err := c.bakeries.Bakeries(name.Namespace).Get(name.Name)
 	if apierrors.IsNotFound(err) {

@@ -314,9 +314,12 @@ type object interface {
 // noteLag sets Written of an event. It leaves out objects that are being deleted: the request for that
 // doesn't change their managedFields, so they would be as old as their last change.
 func (s *watchStream) noteLag(event *sources.Event, written int64) {
-	switch {
-	case !s.timed || event.Type == watch.Deleted || decode.IsBeingDeleted(event.Object):
-	case written == 0:
+	if !s.timed || event.Type == watch.Deleted {
+		return
+	}
+	switch deleted, known := decode.IsBeingDeleted(event.Object); {
+	case deleted:
+	case written == 0 || !known:
 		s.lag.AddUntimed()
 	default:
 		event.Written = written

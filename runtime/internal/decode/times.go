@@ -87,16 +87,17 @@ func (n *newest) addObject(object any) {
 
 // IsBeingDeleted reports whether a decoded object has a deletion timestamp. Like addObject it calls no getter
 // of the interface [metav1.Object]: a program would then have that getter of each of its API types, 60 KB for
-// those of client-go.
-func IsBeingDeleted(object any) bool {
+// those of client-go. So ok is false for a type with metadata of its own.
+func IsBeingDeleted(object any) (deleted, ok bool) {
 	switch o := object.(type) {
 	case *unstructured.Unstructured:
-		return o.GetDeletionTimestamp() != nil
+		return o.GetDeletionTimestamp() != nil, true
 	case metav1.ObjectMetaAccessor:
-		metadata, ok := o.GetObjectMeta().(*metav1.ObjectMeta)
-		return ok && metadata.DeletionTimestamp != nil
+		if metadata, ok := o.GetObjectMeta().(*metav1.ObjectMeta); ok {
+			return metadata.DeletionTimestamp != nil, true
+		}
 	}
-	return false
+	return false, false
 }
 
 // isManagedFields reports whether a field of a type, of which c drops fields, is metadata.managedFields. The

@@ -317,3 +317,30 @@ func BenchmarkTimesAlone(b *testing.B) {
 		}
 	})
 }
+
+// TestIsBeingDeleted checks objects of all forms, and one whose metadata nobody knows.
+func TestIsBeingDeleted(t *testing.T) {
+	now := metav1.Now()
+	live, deleted := metav1.ObjectMeta{Name: "a"}, metav1.ObjectMeta{Name: "a", DeletionTimestamp: &now}
+	untyped := func(text string) any {
+		metadata := map[string]any{"deletionTimestamp": text}
+		return &unstructured.Unstructured{Object: map[string]any{"metadata": metadata}}
+	}
+	type foreign struct{ metav1.TypeMeta }
+	for i, test := range []struct {
+		object         any
+		deleted, known bool
+	}{
+		{&corev1.Pod{ObjectMeta: live}, false, true},
+		{&corev1.Pod{ObjectMeta: deleted}, true, true},
+		{&metav1.PartialObjectMetadata{ObjectMeta: live}, false, true},
+		{&metav1.PartialObjectMetadata{ObjectMeta: deleted}, true, true},
+		{&unstructured.Unstructured{Object: map[string]any{}}, false, true},
+		{untyped("2026-01-02T03:04:05Z"), true, true},
+		{&foreign{}, false, false},
+	} {
+		if deleted, known := IsBeingDeleted(test.object); deleted != test.deleted || known != test.known {
+			t.Errorf("%d, %T: %v, %v, want %v, %v", i, test.object, deleted, known, test.deleted, test.known)
+		}
+	}
+}
