@@ -14,7 +14,8 @@ import (
 // Raise is a module of a go.mod to raise.
 type Raise struct {
 	Path, From, To string
-	// Replaces means that the go.mod replaces the module by version From of itself, not that it requires that.
+	// Replaces means that the go.mod replaces the module by version From of itself, or by none if From is "",
+	// not that it requires that.
 	Replaces bool
 }
 
@@ -47,9 +48,20 @@ func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises [
 			raise(r.Mod.Path, r.Mod.Version, false)
 		}
 	}
+	replaced := map[string]bool{}
 	for _, r := range mod.Replace {
+		replaced[r.Old.Path] = true
 		if isPin(r) {
 			raise(r.Old.Path, r.New.Version, true)
+		}
+	}
+	if pinOf(mod, clientGo) == nil || requirement(mod, kubernetes) == "" {
+		return raises, nil
+	}
+	// The new k8s.io/kubernetes requires modules that the old one didn't.
+	for name := range strings.FieldsSeq(released) {
+		if path := "k8s.io/" + name; !replaced[path] {
+			raise(path, "", true)
 		}
 	}
 	return raises, nil

@@ -55,6 +55,41 @@ func TestRaises(t *testing.T) {
 	}
 }
 
+// TestNewPin checks that a go.mod gets a replacement of each module that the new k8s.io/kubernetes requires in
+// a version that doesn't exist, also of those that the old one didn't require.
+func TestNewPin(t *testing.T) {
+	text := "module example.com/x\n\nrequire (\n\tk8s.io/client-go v0.34.5\n\tk8s.io/kubernetes v1.34.5\n)\n"
+	for name := range strings.FieldsSeq(released) {
+		if name != "cri-streaming" {
+			text += "\nreplace k8s.io/" + name + " => k8s.io/" + name + " v0.34.5\n"
+		}
+	}
+	mod, err := modfile.Parse("go.mod", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raises, err := Raises(mod, "v0.37.2", "v0.25.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range raises {
+		if r.Path != kubernetes && (!r.Replaces || (r.From == "") != (r.Path == "k8s.io/cri-streaming")) {
+			t.Errorf("%+v", r)
+		}
+		if err := r.apply(mod); err != nil {
+			t.Error(err)
+		}
+	}
+	for name := range strings.FieldsSeq(released) {
+		if pin := pinOf(mod, "k8s.io/"+name); pin == nil || pin.New.Version != "v0.37.2" {
+			t.Errorf("the replacement of %s is %v", name, pin)
+		}
+	}
+	if raises, err := Raises(mod, "v0.37.2", "v0.25.2"); err != nil || len(raises) > 0 {
+		t.Errorf("the second time: %v, %v", raises, err)
+	}
+}
+
 // TestRequireOurs checks requirements and replacements of our modules, and that they go together.
 func TestRequireOurs(t *testing.T) {
 	const before = "module example.com/x\n\ngo 1.26.0\n"

@@ -199,6 +199,8 @@ func (m *mover) reportRequirements(file string, next *modfile.File) {
 func (m *mover) reportReplacements(file string, next *modfile.File) {
 	for _, r := range next.Replace {
 		switch old := replacementLike(m.mod, r); {
+		case old == nil && isPin(r):
+			m.report.change(file, 0, "replaces "+r.Old.Path+" by its version "+r.New.Version)
 		case old == nil, old.New != r.New && !isPin(r):
 			m.report.change(file, 0, "replaces "+r.Old.Path+" by "+r.New.Path)
 		case old.New != r.New:
