@@ -55,8 +55,8 @@ func TestRaises(t *testing.T) {
 	}
 }
 
-// TestNewPin checks that a go.mod gets a replacement of each module that the new k8s.io/kubernetes requires in
-// a version that doesn't exist, also of those that the old one didn't require.
+// TestNewPin checks that a go.mod gets a replacement of each module that the new k8s.io/kubernetes requires
+// in a version that doesn't exist, also of those that the old one didn't require.
 func TestNewPin(t *testing.T) {
 	text := "module example.com/x\n\nrequire (\n\tk8s.io/client-go v0.34.5\n\tk8s.io/kubernetes v1.34.5\n)\n"
 	for name := range strings.FieldsSeq(released) {
