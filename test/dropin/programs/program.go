@@ -9,6 +9,8 @@ type program struct {
 	tests []string
 	// skip is a pattern of tests among them that need a server, and fail as released where there is none.
 	skip string
+	// env is added to the environment of all commands.
+	env []string
 	// start says how to start it, if it is started.
 	start *recipe
 }
@@ -71,5 +73,7 @@ profiles:
 		skip:  "^(TestAPIs|TestVPA|TestScheduling|TestNodeOverlay|TestCapacityBuffer)$"},
 	{name: "argo-rollouts", module: "github.com/argoproj/argo-rollouts", version: "v1.10.2",
 		toolchain: "go1.27.1",
-		tests:     []string{"./rollout/...", "./experiments/...", "./controller/...", "./utils/tolerantinformer"}},
+		tests:     []string{"./rollout/...", "./experiments/...", "./controller/...", "./utils/tolerantinformer"},
+		// Its generated fakes don't say that they can't stream a list, and client-go v0.37 waits for that.
+		env: []string{"KUBE_FEATURE_WatchListClient=false"}},
 }

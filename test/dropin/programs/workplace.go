@@ -89,6 +89,7 @@ func (w *workplace) command(ctx context.Context, name string, args ...string) *e
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = w.source
 	cmd.Env = append(cmd.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	cmd.Env = append(cmd.Env, w.env...)
 	if w.toolchain != "" {
 		cmd.Env = append(cmd.Env, "GOTOOLCHAIN="+w.toolchain)
 	}
