@@ -3,10 +3,12 @@ package informers_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 
 	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,6 +22,7 @@ import (
 	metadatafake "k8s.io/client-go/metadata/fake"
 	clientgometadata "k8s.io/client-go/metadata/metadatainformer"
 	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/informers/dynamicinformer"
 	"github.com/kubewright/kubewright/informers/metadatainformer"
@@ -114,6 +117,70 @@ func TestLikeClientGo(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTransformToAnotherType checks that a transform of a dynamic informer may return typed objects, as in
+// client-go: handlers, indexes and the store have these.
+func TestTransformToAnotherType(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
+			map[schema.GroupVersionResource]string{things: "ThingList"}, thing("a"))
+		for name, f := range map[string]sharedFactory{
+			"ours":      dynamicinformer.NewDynamicSharedInformerFactory(client, 0),
+			"client-go": clientgodynamic.NewDynamicSharedInformerFactory(client, 0),
+		} {
+			i := f.ForResource(things).Informer()
+			if err := i.SetTransform(func(obj any) (any, error) {
+				if u, ok := obj.(*unstructured.Unstructured); ok {
+					return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: u.GetNamespace(),
+						Name: u.GetName(), Labels: u.GetLabels(), ResourceVersion: u.GetResourceVersion()}}, nil
+				}
+				return obj, nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			var seen []string
+			note := func(what string, obj any) {
+				if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+					obj = gone.Obj
+				}
+				seen = append(seen, what+" "+obj.(*corev1.ConfigMap).Name)
+			}
+			byName := func(obj any) ([]string, error) { return []string{obj.(*corev1.ConfigMap).Name}, nil }
+			_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
+				AddFunc:    func(obj any) { note("+", obj) },
+				UpdateFunc: func(_, obj any) { note("=", obj) },
+				DeleteFunc: func(obj any) { note("-", obj) },
+			})
+			if err := errors.Join(err, i.AddIndexers(cache.Indexers{"name": byName})); err != nil {
+				t.Fatal(err)
+			}
+			stop := make(chan struct{})
+			f.Start(stop)
+			f.WaitForCacheSync(stop)
+			resource, ctx := client.Resource(things).Namespace("ns"), t.Context()
+			changed := thing("b")
+			_, err = resource.Create(ctx, thing("b"), metav1.CreateOptions{})
+			synctest.Wait()
+			changed.SetLabels(map[string]string{"name": "c"})
+			_, updateErr := resource.Update(ctx, changed, metav1.UpdateOptions{})
+			synctest.Wait()
+			found, indexErr := i.GetIndexer().ByIndex("name", "b")
+			if err := errors.Join(err, updateErr, indexErr); err != nil || len(found) != 1 ||
+				found[0].(*corev1.ConfigMap).Labels["name"] != "c" {
+				t.Errorf("%s: found %v, %v", name, found, err)
+			}
+			if err := resource.Delete(ctx, "b", metav1.DeleteOptions{}); err != nil {
+				t.Error(err)
+			}
+			synctest.Wait()
+			if want := []string{"+ a", "+ b", "= b", "- b"}; !slices.Equal(seen, want) {
+				t.Errorf("%s: %q, want %q", name, seen, want)
+			}
+			close(stop)
+			f.Shutdown()
+		}
+	})
 }
 
 // TestFactoryFunctions checks that the functions of package factory work on dynamic factories as on generated

@@ -71,7 +71,7 @@ func newInformer(
 		return client.Resource(resource).Namespace(namespace)
 	}
 	return informer.NewShared[*unstructured.Unstructured](of, informer.Options{
-		Client: client, Resource: resource, Namespace: namespace,
+		Client: client, Resource: resource, Namespace: namespace, OtherTypes: true,
 		ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweakListOptions,
 	})
 }

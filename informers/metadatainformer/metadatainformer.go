@@ -101,7 +101,7 @@ func newInformer(
 		return client.Resource(resource).Namespace(namespace)
 	}
 	return informer.NewShared[*metav1.PartialObjectMetadata](of, informer.Options{
-		Client: client, Resource: resource, Namespace: namespace,
+		Client: client, Resource: resource, Namespace: namespace, OtherTypes: true,
 		ResyncPeriod: resyncPeriod, Indexers: indexers, TweakListOptions: tweakListOptions,
 	})
 }

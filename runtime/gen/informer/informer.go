@@ -37,6 +37,9 @@ type Options struct {
 	// Type is the type of the objects, a pointer, if T is an interface, so that nothing is compiled for each
 	// type. nil means T.
 	Type reflect.Type
+	// OtherTypes means that a transform may return objects of other types. Typed handlers, index functions and
+	// reads panic at them.
+	OtherTypes bool
 	// Resource is the resource that the informer caches, Namespace the namespace that it is
 	// limited to, if any. They are part of the informer's name in its status and errors.
 	Resource  schema.GroupVersionResource
@@ -93,9 +96,13 @@ func (o Options) subject(t reflect.Type) string {
 // newShared makes an informer of objects of type t. It has no type parameter, so it is
 // compiled once and not with each generated package.
 func newShared(t reflect.Type, source sources.Source, opts Options) cache.SharedIndexInformer {
+	keys := indexer.ObjectNames(t)
+	if opts.OtherTypes {
+		keys = indexer.AnyObjectNames(t)
+	}
 	c := engine.Config[cache.ObjectName]{
 		Source:       source,
-		Keys:         indexer.ObjectNames(t),
+		Keys:         keys,
 		ResyncPeriod: opts.ResyncPeriod,
 		// WithResource reserves the resource under the name, or logs that it is taken.
 		Identifier: sync.OnceValue(func() cache.InformerNameAndResource {

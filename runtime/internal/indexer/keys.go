@@ -27,12 +27,15 @@ type Keys[K comparable] struct {
 	// List returns the keys of a snapshot's objects.
 	List func(store.Snapshot[K]) []string
 	// Type, if not nil, is the type of all objects: an object of another type isn't
-	// accepted.
-	Type reflect.Type
+	// accepted, unless otherTypes is set.
+	Type       reflect.Type
+	otherTypes bool
 }
 
-// Admits reports whether obj is of the objects' type.
-func (k *Keys[K]) Admits(obj any) bool { return k.Type == nil || reflect.TypeOf(obj) == k.Type }
+// Admits reports whether an object of obj's type may be stored.
+func (k *Keys[K]) Admits(obj any) bool {
+	return k.Type == nil || k.otherTypes || reflect.TypeOf(obj) == k.Type
+}
 
 // Strings are keys as a user's key function returns them.
 func Strings(keyFunc cache.KeyFunc) Keys[string] {
@@ -65,6 +68,13 @@ func ObjectNames(t reflect.Type) Keys[cache.ObjectName] {
 		List:   listObjectNames,
 		Type:   t,
 	}
+}
+
+// AnyObjectNames is ObjectNames for objects that come as type t, and that a transform may turn into others.
+func AnyObjectNames(t reflect.Type) Keys[cache.ObjectName] {
+	k := ObjectNames(t)
+	k.Of, k.otherTypes = ObjectName, true
+	return k
 }
 
 // ObjectName returns the name of any value that may stand for an object, see Keys.OfAny.
