@@ -2,14 +2,17 @@ package informers_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -90,6 +93,72 @@ func TestStreams(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// TestStreamsOfOtherTypes has transforms that turn objects into config maps. A second list, which is streamed
+// and has the same objects, leaves what is stored: the transform gets nothing that it has made.
+func TestStreamsOfOtherTypes(t *testing.T) {
+	var lists atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") == "" {
+			lists.Add(1)
+		} else if r.URL.Query().Get("sendInitialEvents") == "" && lists.Load() < 3 {
+			w.WriteHeader(http.StatusGone)
+			return
+		}
+		servePods(w, r)
+	}))
+	defer server.Close()
+	config := &rest.Config{Host: server.URL, QPS: -1}
+	config.Wrap(listwatch.Wrap)
+	pods := corev1.SchemeGroupVersion.WithResource("pods")
+	for name, i := range map[string]cache.SharedIndexInformer{
+		"dynamic": dynamicinformer.NewDynamicSharedInformerFactory(
+			dynamic.NewForConfigOrDie(config), 0).ForResource(pods).Informer(),
+		"metadata": metadatainformer.NewSharedInformerFactory(
+			metadata.NewForConfigOrDie(config), 0).ForResource(pods).Informer(),
+	} {
+		lists.Store(0)
+		err := i.SetTransform(func(obj any) (any, error) {
+			if _, again := obj.(*corev1.ConfigMap); again {
+				t.Errorf("%s: the transform gets what it has made", name)
+			}
+			m := obj.(metav1.Object)
+			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.GetNamespace(), Name: m.GetName(),
+				ResourceVersion: m.GetResourceVersion()}}, nil
+		})
+		changed := make(chan struct{})
+		_, handlerErr := i.AddEventHandler(cache.ResourceEventHandlerFuncs{UpdateFunc: func(_, obj any) {
+			if obj.(*corev1.ConfigMap).ResourceVersion == "4" { // Lists report updates, too.
+				close(changed)
+			}
+		}})
+		if err := errors.Join(err, handlerErr); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			i.RunWithContext(ctx)
+		}()
+		select {
+		case <-changed: // by the watch after the last list
+		case <-time.After(20 * time.Second):
+			status, _ := informer.StatusOf(i)
+			t.Fatalf("%s: no update: %+v", name, status)
+		}
+		for _, obj := range i.GetStore().List() {
+			if _, ok := obj.(*corev1.ConfigMap); !ok {
+				t.Errorf("%s: a %T is stored", name, obj)
+			}
+		}
+		if s, _ := informer.StatusOf(i); s.Objects != 2 || s.Reading.Streamed < 4 || lists.Load() != 3 {
+			t.Errorf("%s: %d lists, %+v", name, lists.Load(), s)
+		}
+		cancel()
+		<-ended
 	}
 }
 

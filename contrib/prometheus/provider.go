@@ -184,7 +184,8 @@ func (p *provider) register() {
 		more = []string{"controller"}
 	}
 	parked := gauge("parked",
-		"Items that are held back, as until caches show their own writes; workqueue_depth includes them", more...)
+		"Items that are held back, such as until caches show what was written for them; workqueue_depth "+
+			"includes them", more...)
 	duration := histogram("parked_duration_seconds",
 		"How long items were held back, in seconds; items that weren't don't count",
 		prometheus.ExponentialBuckets(0.001, 2, 16), // 1 ms to 33 s: the bound of package ownwrites is 10 s

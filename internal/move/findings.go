@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
 )
 
 // findings reports what a move can't do, or what people should know of it.
@@ -202,7 +203,9 @@ func (m *mover) reportReplaced() {
 func (m *mover) replaced() (found []*modfile.Replace) {
 	for _, r := range m.mod.Replace {
 		path := r.Old.Path
-		fits := isPin(r) && (isReleased(path) || path == kubernetes || path == controllers) // once it is raised
+		known := isReleased(path) && semver.Compare(r.New.Version, m.ClientGo) <= 0 || path == kubernetes ||
+			path == controllers
+		fits := isPin(r) && known // once it is raised
 		if !fits && (strings.HasPrefix(path, "k8s.io/") || path == controllers) {
 			found = append(found, r)
 		}
@@ -211,12 +214,12 @@ func (m *mover) replaced() (found []*modfile.Replace) {
 }
 
 func (m *mover) describe(r *modfile.Replace) string {
-	text := r.Old.Path + " is replaced by " + strings.TrimSpace(r.New.Path+" "+r.New.Version) +
-		", whatever version is required; "
+	text := strings.TrimSpace(r.Old.Path+" "+r.Old.Version) + " is replaced by " +
+		strings.TrimSpace(r.New.Path+" "+r.New.Version) + ", whatever version is required; "
 	if isReleased(r.Old.Path) {
 		return text + "kubewright needs " + m.ClientGo
 	}
-	return text + "that isn't raised: check that it fits Kubernetes " + m.ClientGo
+	return text + "that isn't raised: check that it fits client-go " + m.ClientGo
 }
 
 // reportBroken reports packages of other modules that don't compile with the raised versions, where they are

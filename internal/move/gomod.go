@@ -34,7 +34,7 @@ func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises [
 		case path == kubernetes:
 			to = "v1" + strings.TrimPrefix(toClientGo, "v0")
 		case isReleased(path), !replaces && strings.HasPrefix(path, "k8s.io/") && minorOf(path, from) == minor:
-			// Of modules that only pins name some have ended, such as legacy-cloud-providers.
+			// Not of pins by the minor version: some are of modules that have ended, such as legacy-cloud-providers.
 			to = toClientGo
 		case path == controllers:
 			to = toControllerRuntime
@@ -55,12 +55,13 @@ func Raises(mod *modfile.File, toClientGo, toControllerRuntime string) (raises [
 			raise(r.Old.Path, r.New.Version, true)
 		}
 	}
-	if pinOf(mod, clientGo) == nil || requirement(mod, kubernetes) == "" {
+	raised := slices.ContainsFunc(raises, func(r Raise) bool { return r.Path == kubernetes })
+	if !raised || requirement(mod, kubernetes) == "" || pinOf(mod, clientGo) == nil {
 		return raises, nil
 	}
-	// The new k8s.io/kubernetes requires modules that the old one didn't.
+	// The new k8s.io/kubernetes may require modules that the old one didn't, in the version v0.0.0.
 	for name := range strings.FieldsSeq(released) {
-		if path := "k8s.io/" + name; !replaced[path] {
+		if path := "k8s.io/" + name; !replaced[path] && requirement(mod, path) == "" {
 			raise(path, "", true)
 		}
 	}
@@ -102,8 +103,8 @@ func (r Raise) apply(mod *modfile.File) error {
 	return mod.AddRequire(r.Path, r.To)
 }
 
-// released are the modules of Kubernetes that have client-go's version, below k8s.io/. A newer one that is
-// missing here is known by its minor version.
+// released are the modules of Kubernetes that have client-go's version, below k8s.io/. If a newer
+// one that is missing here is required, it is known by its minor version.
 const released = " api apiextensions-apiserver apimachinery apiserver cli-runtime client-go cloud-provider " +
 	"cluster-bootstrap code-generator component-base component-helpers controller-manager cri-api cri-client " +
 	"cri-streaming csi-translation-lib dynamic-resource-allocation endpointslice externaljwt kms " +

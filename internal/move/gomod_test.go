@@ -24,6 +24,8 @@ func TestRaises(t *testing.T) {
 			"k8s.io/api => k8s.io/api v0.37.2\nk8s.io/kubectl => example.com/kubectl v0.35.1\n" +
 			"k8s.io/metrics v0.36.0 => k8s.io/metrics v0.35.1",
 			"client-go replaced v0.37.2 kubernetes replaced v1.37.2"},
+		"nothing to raise, and a pin is missing": {"k8s.io/client-go v0.37.2\nk8s.io/kubernetes v1.37.2\n" +
+			"replace k8s.io/client-go => k8s.io/client-go v0.37.2", ""},
 		"a newer pin": {"k8s.io/client-go v0.37.2\nreplace k8s.io/client-go => k8s.io/client-go v0.38.1", "error"},
 	} {
 		text := "module example.com/x\nrequire (\n" + test.require + "\n)\n"
@@ -55,8 +57,8 @@ func TestRaises(t *testing.T) {
 	}
 }
 
-// TestNewPin checks that a go.mod gets a replacement of each module that the new k8s.io/kubernetes requires
-// in a version that doesn't exist, also of those that the old one didn't require.
+// TestNewPin checks that a go.mod gets a replacement of each module of the release, also of those that only
+// the new k8s.io/kubernetes requires, in a version that doesn't exist.
 func TestNewPin(t *testing.T) {
 	text := "module example.com/x\n\nrequire (\n\tk8s.io/client-go v0.34.5\n\tk8s.io/kubernetes v1.34.5\n)\n"
 	for name := range strings.FieldsSeq(released) {

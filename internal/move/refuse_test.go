@@ -138,7 +138,7 @@ func TestPins(t *testing.T) {
 		"\ngo.mod: the replacement of k8s.io/client-go: v0.36.1 -> v0.37.2\n",
 		"\ngo.mod: the replacement of k8s.io/kubernetes: v1.36.1 -> v1.37.2\n",
 		"\ngo.mod: k8s.io/legacy-cloud-providers is replaced by k8s.io/legacy-cloud-providers v0.36.1, " +
-			"whatever version is required; that isn't raised: check that it fits Kubernetes v0.37.2\n",
+			"whatever version is required; that isn't raised: check that it fits client-go v0.37.2\n",
 	} {
 		if strings.Count(report, want) != 1 {
 			t.Errorf("%q isn't in the report:\n%s", want, report)

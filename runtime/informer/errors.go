@@ -48,7 +48,7 @@ func unsupported(i cache.SharedInformer) error {
 // notOfType returns the error for an informer for which [Of] returns no Typed[T].
 func notOfType[T any](i cache.SharedInformer) error {
 	if untyped, ok := coreOf(i); ok {
-		return fmt.Errorf("the informer holds %s, not %s", untyped.ObjectType(), reflect.TypeFor[T]())
+		return fmt.Errorf("the informer is of %s, not %s", untyped.ObjectType(), reflect.TypeFor[T]())
 	}
 	return unsupported(i)
 }

@@ -84,7 +84,7 @@ func TestRefused(t *testing.T) {
 		"the name of a label is empty": informer.IndexLabels(i, "app", ""),
 		"its name is empty": informer.IndexField(
 			i, "", func(*configMap) []string { return nil }),
-		"the informer holds *v1.ConfigMap, not *v1.Secret": informer.IndexField(
+		"the informer is of *v1.ConfigMap, not *v1.Secret": informer.IndexField(
 			i, "f", func(*corev1.Secret) []string { return nil }),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) ||

@@ -15,7 +15,9 @@ import (
 //
 // Objects are shared with the cache and must not be modified. All of them are of
 // type T: the informer refuses an object of another type that comes from a list, an
-// event, a transform or a write to its indexer.
+// event, a transform or a write to its indexer. Only informers of the packages
+// dynamicinformer and metadatainformer store what a transform makes of them; methods
+// and loops panic at an object of another type.
 type Typed[T cache.Object] struct{ core core }
 
 // core is the untyped informer behind a generated one. Its methods are documented at those of [Typed].
@@ -110,9 +112,13 @@ func (c Typed[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Ob
 func (c Typed[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
 	return func(yield func(Event[T]) bool) {
 		for e := range c.core.Events(ctx) {
-			// Only updates have an old object, and Synced has no object.
-			object, _ := e.Object.(T)
-			old, _ := e.Old.(T)
+			var object, old T
+			if e.Object != nil { // Synced has none.
+				object = e.Object.(T)
+			}
+			if e.Old != nil { // Only updates have one.
+				old = e.Old.(T)
+			}
 			if !yield(Event[T]{Type: e.Type, Object: object, Old: old, Initial: e.Initial,
 				Missed: e.Missed}) {
 				return

@@ -37,7 +37,7 @@
 // counted and logged. If the server's data was restored from a backup, an informer that notices it ends all
 // waits for it. Nothing is waited for, and that is logged once,
 //
-//   - if an informer isn't running. That of an optional kind runs, also while the kind is absent.
+//   - if an informer isn't running; that of an optional kind runs, also while the kind is absent,
 //   - if versions can't be compared,
 //   - if an answer is neither JSON nor protobuf: CBOR isn't read,
 //   - if keys run and no client has the transport, as with fakes, or no informer was added.
@@ -48,8 +48,8 @@
 //
 // # Metrics
 //
-// Those of the queue, [queue.Metrics], tell how many keys are parked, how long keys were, how many were
-// handed out late, and how many runs lost an answer. With contrib/prometheus they are
+// Those of the queue, [queue.Metrics], tell how many keys are parked, for how long keys were, how many
+// were handed out late, and how many runs lost an answer. With contrib/prometheus they are
 //
 //	workqueue_parked
 //	workqueue_parked_duration_seconds
@@ -65,9 +65,10 @@
 // [Tracker.SkipEchoes], handlers of workqueue.Enqueue don't add a key for such an echo. Other handlers, which
 // call the queue's Add, skip none.
 //
-//	_, err = pods.Informer().AddEventHandler(workqueue.Enqueue(q, func(old, changed *corev1.Pod) []string {
+//	keys := func(old, changed *appsv1.Deployment) []string {
 //		return []string{cache.MetaObjectToName(cmp.Or(changed, old)).String()}
-//	}))
+//	}
+//	_, err = deployments.Informer().AddEventHandler(workqueue.Enqueue(q, keys))
 //
 // An echo is a notification that an object has changed from one version to another, if
 //

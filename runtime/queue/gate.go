@@ -18,7 +18,7 @@ type gate[T comparable] struct {
 	orders paged[uint64]
 }
 
-// showParked uses the metric once: it, and the others of the gate, may be made then.
+// showParked uses the metric Parked once, since a provider may make the metrics of a gate when one is used.
 func (q *Queue[T]) showParked() {
 	if q.gate != nil && q.metrics.Parked != nil {
 		q.metrics.Parked.Inc()

@@ -12,8 +12,8 @@ import (
 )
 
 // Enqueue returns a handler that adds keys to a queue. It calls keys with the object before and after each
-// change. For a new object old is the zero value of O; for a deleted one changed is, and old is its last
-// known state. If keys depend on what the object says, return those of both.
+// change. For a new object old is the zero value of O. For a deleted object changed is the zero value, and
+// old is its last known state. If keys depend on what the object says, return those of both.
 //
 // If the queue was made by ownwrites.NewQueue with a tracker that has SkipEchoes, keys are not added for
 // echoes, see package ownwrites; additions because of the initial list, resyncs and deletions are never

@@ -51,7 +51,7 @@ func (h history) last() uint64 { return h[len(h)-1].sequence }
 
 // merged returns the history of writes in any order.
 func merged(all []write) (h history) {
-	// Not slices.SortFunc, of which the linked code is a copy for this type.
+	// Not slices.SortFunc, which would link code for this type alone.
 	sort.Slice(all, func(i, j int) bool { return all[i].sequence < all[j].sequence })
 	for _, w := range all {
 		h = h.with(w)

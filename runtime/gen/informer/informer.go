@@ -37,8 +37,8 @@ type Options struct {
 	// Type is the type of the objects, a pointer, if T is an interface, so that nothing is compiled for each
 	// type. nil means T.
 	Type reflect.Type
-	// OtherTypes means that a transform may return objects of other types. Typed handlers, index functions and
-	// reads panic at them.
+	// OtherTypes means that a transform may return pointers to objects of other types. Typed handlers, loops,
+	// index functions and reads panic at them.
 	OtherTypes bool
 	// Resource is the resource that the informer caches, Namespace the namespace that it is
 	// limited to, if any. They are part of the informer's name in its status and errors.

@@ -281,7 +281,7 @@ type level struct {
 // fieldsOf returns the fields of a struct type, found breadth first as in encoding/json. It
 // returns nil if only Kubernetes' own decoder can decode one of them.
 func fieldsOf(t reflect.Type) *fields {
-	var all []*candidate // pointers, as the code of a sort is linked for each size of what it moves
+	var all []*candidate // pointers: all kinds of them share the linked code of a sort
 	visited := map[reflect.Type]bool{}
 	var count map[reflect.Type]int
 	for current := []level{{typ: t, settable: true}}; len(current) > 0; {

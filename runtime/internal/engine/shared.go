@@ -95,7 +95,7 @@ func (s *shared[K]) RemoveEventHandler(handle cache.ResourceEventHandlerRegistra
 
 func (r *registration[K]) isRegistration() {}
 
-// ObjectType returns the type of all objects, or nil if the informer accepts several.
+// ObjectType returns the type of the objects, as they come from the server, or nil if nobody knows it.
 func (s *shared[K]) ObjectType() reflect.Type { return s.core.config.Keys.Type }
 
 // Get returns the object with a key.

@@ -10,11 +10,11 @@ import (
 
 // typedShared adapts an informer to client-go's [cache.TypedSharedIndexInformer]: it
 // converts objects to T for typed handlers and reads of the typed indexer, and does
-// nothing else. Generated constructors return it, over an informer that admits only
-// objects of type T. The functions of package informer work on the informer inside.
+// nothing else. Generated constructors return it, over an informer of objects
+// of type T. The functions of package informer work on the informer inside.
 type typedShared[T cache.Object] struct{ cache.SharedIndexInformer }
 
-// NewTyped returns an informer of objects of type T over i, which admits no others.
+// NewTyped returns an informer of objects of type T over i, which is one.
 func NewTyped[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexInformer[T] {
 	return &typedShared[T]{i}
 }

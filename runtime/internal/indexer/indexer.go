@@ -15,7 +15,7 @@ import (
 // readers of the store at once. It doesn't notify handlers of the informer, and the next
 // event of the object, or the next list, replaces it.
 //
-// It accepts only objects of Keys.Type, if that is set. client-go's indexer accepts
+// It accepts only objects that the keys admit. client-go's indexer accepts
 // every object with a key. It is safe for concurrent use.
 type Indexer[K comparable] struct {
 	store *store.Store[K]

@@ -34,7 +34,11 @@ type Keys[K comparable] struct {
 
 // Admits reports whether an object of obj's type may be stored.
 func (k *Keys[K]) Admits(obj any) bool {
-	return k.Type == nil || k.otherTypes || reflect.TypeOf(obj) == k.Type
+	if k.otherTypes {
+		_, err := k.Of(obj)
+		return err == nil
+	}
+	return k.Type == nil || reflect.TypeOf(obj) == k.Type
 }
 
 // Strings are keys as a user's key function returns them.
@@ -70,10 +74,18 @@ func ObjectNames(t reflect.Type) Keys[cache.ObjectName] {
 	}
 }
 
-// AnyObjectNames is ObjectNames for objects that come as type t, and that a transform may turn into others.
+// AnyObjectNames is ObjectNames for objects that come as type t, and that a transform may turn into pointers
+// to others.
 func AnyObjectNames(t reflect.Type) Keys[cache.ObjectName] {
 	k := ObjectNames(t)
-	k.Of, k.otherTypes = ObjectName, true
+	k.otherTypes = true
+	k.Of = func(obj any) (cache.ObjectName, error) {
+		m, err := meta.Accessor(obj)
+		if err != nil || reflect.TypeOf(obj).Kind() != reflect.Pointer {
+			return cache.ObjectName{}, fmt.Errorf("a %T is no pointer to an object", obj)
+		}
+		return cache.ObjectName{Namespace: m.GetNamespace(), Name: m.GetName()}, nil
+	}
 	return k
 }
 

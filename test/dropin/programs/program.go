@@ -9,7 +9,7 @@ type program struct {
 	tests []string
 	// skip is a pattern of tests among them that need a server, and fail as released where there is none.
 	skip string
-	// env is added to the environment of all commands.
+	// env is added to the environment of all commands but the program itself.
 	env []string
 	// start says how to start it, if it is started.
 	start *recipe
