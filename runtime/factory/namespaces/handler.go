@@ -99,7 +99,7 @@ func (h *multiHandler) change(do func()) {
 }
 
 // forget reports to the handler a missed deletion of every object of a namespace that it knows, after the
-// informer there has stopped. It knows what the informer is of, but for the changes that it hasn't received.
+// informer there has stopped. It knows what the informer holds, but for the changes that it hasn't received.
 // utilruntime handles a panic of the handler; if the process survives, forget goes on with the other objects.
 func (h *multiHandler) forget(at registeredAt) {
 	defer time.AfterFunc(patience, func() {
