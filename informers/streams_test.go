@@ -75,19 +75,7 @@ func TestStreams(t *testing.T) {
 			if _, err := i.AddEventHandler(handler); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithCancel(t.Context())
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				i.RunWithContext(ctx)
-			}()
-			defer func() { cancel(); <-ended }()
-			select {
-			case <-changed:
-			case <-time.After(20 * time.Second):
-				s, _ := informer.StatusOf(i)
-				t.Fatalf("no update: %+v", s)
-			}
+			defer runUntil(t, i, changed)()
 			s, _ := informer.StatusOf(i)
 			if s.Reading.Streamed < 2 || s.Reading.Unseen != 0 || s.Reading.NotStreamed != "" || s.Objects != 2 {
 				t.Errorf("%+v", s)
@@ -137,18 +125,7 @@ func TestStreamsOfOtherTypes(t *testing.T) {
 		if err := errors.Join(err, handlerErr); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			i.RunWithContext(ctx)
-		}()
-		select {
-		case <-changed: // by the watch after the last list
-		case <-time.After(20 * time.Second):
-			status, _ := informer.StatusOf(i)
-			t.Fatalf("%s: no update: %+v", name, status)
-		}
+		stop := runUntil(t, i, changed)
 		for _, obj := range i.GetStore().List() {
 			if _, ok := obj.(*corev1.ConfigMap); !ok {
 				t.Errorf("%s: a %T is stored", name, obj)
@@ -157,9 +134,28 @@ func TestStreamsOfOtherTypes(t *testing.T) {
 		if s, _ := informer.StatusOf(i); s.Objects != 2 || s.Reading.Streamed < 4 || lists.Load() != 3 {
 			t.Errorf("%s: %d lists, %+v", name, lists.Load(), s)
 		}
-		cancel()
-		<-ended
+		stop()
 	}
+}
+
+// runUntil runs an informer, and returns once changed is closed. stop ends the informer.
+func runUntil(t *testing.T, i cache.SharedIndexInformer, changed <-chan struct{}) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		i.RunWithContext(ctx)
+	}()
+	stop = func() { cancel(); <-ended }
+	select {
+	case <-changed:
+	case <-time.After(20 * time.Second):
+		stop()
+		s, _ := informer.StatusOf(i)
+		t.Fatalf("no update: %+v", s)
+	}
+	return stop
 }
 
 // servePods lists two pods, and changes one of them. It doesn't support WatchList.

@@ -59,16 +59,15 @@ func fitOf(file string, text []byte) (string, error) {
 	}
 	edit, get := []string{"go mod edit"}, []string{"go get"}
 	for _, r := range raises {
-		if r.Path == controllerRuntime && r.Replaces {
+		if r.Path == controllerRuntime {
 			r.To = movedControllerRuntime
-		} else if r.Path == controllerRuntime {
-			r.To = semver.MajorMinor(movedControllerRuntime)
-		} else if !r.Replaces && semver.MajorMinor(r.From) == semver.MajorMinor(r.To) {
-			continue // go mod tidy does that
 		}
-		if r.Replaces {
-			edit = append(edit, "-replace="+r.Path+"="+r.Path+"@"+r.To)
-		} else {
+		switch {
+		case r.Replaces:
+			edit = append(edit, r.Flag())
+		case r.Path == controllerRuntime:
+			get = append(get, r.Path+"@"+semver.MajorMinor(r.To))
+		case semver.MajorMinor(r.From) != semver.MajorMinor(r.To): // else go mod tidy raises it
 			get = append(get, r.Path+"@"+r.To)
 		}
 	}

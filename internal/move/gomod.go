@@ -95,6 +95,14 @@ func pinOf(mod *modfile.File, path string) *modfile.Replace {
 	return nil
 }
 
+// Flag returns the flag of go mod edit that sets the version.
+func (r Raise) Flag() string {
+	if r.Replaces {
+		return "-replace=" + r.Path + "=" + r.Path + "@" + r.To
+	}
+	return "-require=" + r.Path + "@" + r.To
+}
+
 // apply sets the version in a go.mod.
 func (r Raise) apply(mod *modfile.File) error {
 	if r.Replaces {

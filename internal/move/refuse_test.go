@@ -93,6 +93,22 @@ func TestNothing(t *testing.T) {
 	}
 }
 
+// staysAndReturns checks that what has moved compiles, that a second run changes nothing, and that the way
+// back leaves no difference.
+func (r *repo) staysAndReturns(o Options) {
+	r.t.Helper()
+	r.run("go", "vet", "./...")
+	o.Clone = ""
+	if report := r.move(o); !strings.HasSuffix(report, "\nNothing to change.\n") {
+		r.t.Errorf("a second run:\n%s", report)
+	}
+	o.Back = true
+	r.move(o)
+	if changed := r.git("status", "--porcelain"); changed != "" {
+		r.t.Errorf("--back leaves differences:\n%s", changed)
+	}
+}
+
 // TestUntidy moves a module with a tool whose own imports can't be had, so go mod tidy fails.
 func TestUntidy(t *testing.T) {
 	r := newRepo(t, "../..", "", append([]txtar.File{
@@ -109,16 +125,7 @@ func TestUntidy(t *testing.T) {
 		!strings.HasSuffix(report, "\n1 line changed in 1 Go file.\n") {
 		t.Errorf("the report is\n%s", report)
 	}
-	r.run("go", "vet", "./...")
-	o.Clone = ""
-	if report := r.move(o); !strings.HasSuffix(report, "\nNothing to change.\n") {
-		t.Errorf("a second run:\n%s", report)
-	}
-	o.Back = true
-	r.move(o)
-	if changed := r.git("status", "--porcelain"); changed != "" {
-		t.Errorf("--back leaves differences:\n%s", changed)
-	}
+	r.staysAndReturns(o)
 }
 
 // TestPins moves a module whose go.mod replaces modules of Kubernetes by versions of themselves, which would
@@ -147,16 +154,7 @@ func TestPins(t *testing.T) {
 	if strings.Count(report, " is replaced by ") != 1 {
 		t.Errorf("what was raised is to be raised by hand:\n%s", report)
 	}
-	r.run("go", "vet", "./...")
-	o.Clone = ""
-	if report := r.move(o); !strings.HasSuffix(report, "\nNothing to change.\n") {
-		t.Errorf("a second run:\n%s", report)
-	}
-	o.Back = true
-	r.move(o)
-	if changed := r.git("status", "--porcelain"); changed != "" {
-		t.Errorf("--back leaves differences:\n%s", changed)
-	}
+	r.staysAndReturns(o)
 }
 
 // TestWrites checks that all files are replaced or none.

@@ -173,11 +173,7 @@ func (w *workplace) raise(ctx context.Context) error {
 	}
 	edits := []string{"mod", "edit"}
 	for _, r := range raises {
-		edit := "-require=" + r.Path
-		if r.Replaces {
-			edit = "-replace=" + r.Path + "=" + r.Path
-		}
-		edits = append(edits, edit+"@"+r.To)
+		edits = append(edits, r.Flag())
 	}
 	if len(raises) > 0 {
 		if _, err := w.run(ctx, "raised", "go", edits...); err != nil {
