@@ -7,10 +7,13 @@ type program struct {
 	toolchain string
 	// tests are the packages whose tests need neither a network nor a server, none if they aren't run.
 	tests []string
-	// skip is a pattern of tests among them that need a server, and fail as released where there is none.
+	// skip is a pattern of tests among them that fail as released: always, because they need a server, or in
+	// some runs.
 	skip string
 	// env is added to the environment of all commands but the program itself.
 	env []string
+	// unlike says why the program is raised or moved with other results than as released.
+	unlike string
 	// start says how to start it, if it is started.
 	start *recipe
 }
@@ -48,6 +51,10 @@ var programs = []program{
 	{name: "lasso", module: "github.com/rancher/lasso", version: "v0.2.10", tests: []string{"./..."}},
 	{name: "descheduler", module: "sigs.k8s.io/descheduler", version: "v0.36.0",
 		tests: []string{"./pkg/descheduler/...", "./pkg/framework/plugins/..."},
+		// Each fails as released, in one of 2 to 20 runs.
+		skip: "^(TestNodeLabelSelectorBasedEviction|TestPodEvictorReset|" +
+			"TestPromClientControllerSync_EventHandler)$",
+		unlike: "factories of client-go v0.37 make an informer at each call; a test compares two.",
 		start: &recipe{
 			main: "./cmd/descheduler",
 			args: []string{"--kubeconfig=KUBECONFIG", "--policy-config-file=POLICY", "--descheduling-interval=1h",
@@ -64,7 +71,8 @@ profiles:
 			about: "import path",
 		}},
 	{name: "contour", module: "github.com/projectcontour/contour", version: "v1.33.8",
-		tests: []string{"./internal/k8s", "./internal/contour", "./internal/leadership"}},
+		tests:  []string{"./internal/k8s", "./internal/contour", "./internal/leadership"},
+		unlike: "it sets what is a method since client-go v0.37."},
 	{name: "kro", module: "github.com/kubernetes-sigs/kro", version: "v0.9.4",
 		tests: []string{"./pkg/dynamiccontroller", "./pkg/watch"}, start: &kro},
 	{name: "kro-sharing", module: "github.com/kubernetes-sigs/kro", version: "v0.9.4", start: sharing()},

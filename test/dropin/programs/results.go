@@ -29,6 +29,16 @@ type testsRow struct {
 	Back                    string
 }
 
+// Unlike says which programs don't have the same results in all states, and why.
+func (r results) Unlike() (reasons []string) {
+	for _, p := range programs {
+		if p.unlike != "" {
+			reasons = append(reasons, p.name+": "+p.unlike)
+		}
+	}
+	return reasons
+}
+
 // startedRow has the costs of a program in each round.
 type startedRow struct {
 	Program string
