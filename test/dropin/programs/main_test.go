@@ -26,6 +26,7 @@ func TestVersions(t *testing.T) {
 func TestCompare(t *testing.T) {
 	of := func(runs ...map[string]string) *outcome { return &outcome{runs: runs} }
 	pass, fail := map[string]string{"p T": "pass"}, map[string]string{"p T": "fail"}
+	failed := map[string]string{"p T": "fail", "p ": "fail"}
 	for name, test := range map[string]struct {
 		released, before, after *outcome
 		want                    string
@@ -35,6 +36,7 @@ func TestCompare(t *testing.T) {
 		"as released":   {of(pass), of(fail), of(pass), ""},
 		"fails":         {of(pass), of(pass, pass), of(pass, fail), "1 tests end otherwise:\np T: fail"},
 		"gone":          {of(pass), of(pass), of(map[string]string{}), "1 tests end otherwise:\np T: missing"},
+		"package":       {of(pass), of(pass, failed), of(pass, pass), ""},
 		"doesn't build": {of(pass), of(pass), &outcome{built: "x"}, `go build ./... before: "", after: "x"`},
 	} {
 		err := test.before.compare(test.after, test.released)
