@@ -23,10 +23,12 @@ type check struct {
 	run          func(*copied, check) (result, error)
 }
 
-// Checks that are only for another minor than this repository's: bothMinors compares the two, for ownStore
-// the files of the minor add a row to a table.
+// Checks that are for another minor than this repository's. bothMinors compares the two. The others log a
+// table with it: for ownStore the files of the minor add a row, and the minor's API server has the feature of
+// leftOut.
 const (
 	bothMinors = "one tree of generated code, both minors"
+	leftOut    = "managedFields that the API server leaves out"
 	ownStore   = "own writes beside that client-go's store of written versions"
 )
 
@@ -52,7 +54,7 @@ var checks = []check{
 	{"checks of definitions", "crdcheck", []string{"./..."}, test},
 	{"the API server for tests", "envtest", []string{"./..."}, test},
 	{"clients and informers beside that API server", "test/e2e", []string{"./..."}, test},
-	{"managedFields that the API server leaves out", "test/e2e",
+	{leftOut, "test/e2e",
 		[]string{"./wirebench", "-serverdrop.objects=2000", "-serverdrop.rounds=3"}, test},
 	{ownStore, "test/ctrlsuites",
 		[]string{"./ownwrites", "-run=^TestTable$", "-short=false", "-ownwrites.table"}, test},

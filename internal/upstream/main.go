@@ -125,6 +125,9 @@ func against(out io.Writer, v version, only string) error {
 		if err != nil {
 			r.failures = append(r.failures, err.Error())
 		}
+		if r.table == "" && c.minor != minor && (check.name == leftOut || check.name == ownStore) {
+			r.failures = append(r.failures, "no table: the tests that log it are skipped with this minor")
+		}
 		fmt.Fprintf(out, "%s: %d of %d (%.0f s)\n", check.name, r.passed, r.all, time.Since(start).Seconds())
 		fmt.Fprint(out, r.table)
 		for _, f := range r.failures {

@@ -2,7 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -33,6 +37,9 @@ const kubeOpenAPI = "k8s.io/kube-openapi@v0.0.0-20261014044854-ca3452a79603"
 // is added to their go.mod and go.sum.
 func (c *copied) editModules() error {
 	for _, m := range modules {
+		if err := c.takeNewest(m.folder); err != nil {
+			return err
+		}
 		required, err := c.requirements(m.folder)
 		if err != nil {
 			return err
@@ -54,6 +61,19 @@ func (c *copied) editModules() error {
 		// The tag selects files that import what tests compile elsewhere.
 		_, err = c.output(m.folder, "go", "list", "-mod=mod", "-tags=deps", "-deps", "-test", m.packages)
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeNewest makes a module of the copy require the newest versions of what else it works with, if it has
+// newest.mod and newest.sum for them: older controller-runtimes aren't made for the next minor.
+func (c *copied) takeNewest(folder string) error {
+	for _, suffix := range []string{"mod", "sum"} {
+		dir := filepath.Join(c.dir, filepath.FromSlash(folder))
+		err := os.Rename(filepath.Join(dir, "newest."+suffix), filepath.Join(dir, "go."+suffix))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -63,9 +63,13 @@ func run(ctx context.Context, dir, only, parts string, runs, rounds int) error {
 				continue
 			}
 			w := newWorkplace(p, filepath.Join(dir, part, p.name), clone)
-			if err := w.do(ctx, part, runs, rounds); err != nil {
-				err = fmt.Errorf("%s, %s: %w", p.name, part, err)
-				fmt.Fprintln(os.Stderr, err)
+			err := w.do(ctx, part, runs, rounds)
+			if err == nil {
+				continue
+			}
+			err = fmt.Errorf("%s, %s: %w", p.name, part, err)
+			fmt.Fprintln(os.Stderr, err)
+			if !errors.Is(err, errRefused) {
 				failed = errors.Join(failed, err)
 			}
 		}
@@ -84,7 +88,9 @@ func (w *workplace) do(ctx context.Context, part string, runs, rounds int) error
 	switch part {
 	case "tests":
 		var row testsRow
-		row, err = w.test(ctx, runs)
+		if row, err = w.test(ctx, runs); row.Released == "" {
+			return err // The page keeps the row that it has.
+		}
 		add = func(r *results) { r.Tests = put(r.Tests, row, func(r testsRow) string { return r.Program }) }
 	case "started":
 		var row startedRow

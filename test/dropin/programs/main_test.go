@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -21,7 +22,16 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestCompare checks what counts as a difference: an outcome that no run had, raised or as released, and a
+// TestRefused checks that a program that can't be had is no row, and no failure of a move.
+func TestRefused(t *testing.T) {
+	p := program{name: "none", module: "example.com/none", version: "v1.0.0", env: []string{"GOPROXY=off"}}
+	row, err := newWorkplace(p, t.TempDir(), "").test(t.Context(), 1)
+	if !errors.Is(err, errRefused) || row.Released != "" {
+		t.Errorf("%+v, %v", row, err)
+	}
+}
+
+// TestCompare checks what counts as a difference: an outcome that no run had, and a
 // test that is gone.
 func TestCompare(t *testing.T) {
 	of := func(runs ...map[string]string) *outcome { return &outcome{runs: runs} }
@@ -35,6 +45,7 @@ func TestCompare(t *testing.T) {
 		"flaky before":  {of(pass), of(pass, fail), of(pass, pass), ""},
 		"as released":   {of(pass), of(fail), of(pass), ""},
 		"fails":         {of(pass), of(pass, pass), of(pass, fail), "1 tests end otherwise:\np T: fail"},
+		"fails again":   {of(fail), of(pass), of(fail), "1 tests end otherwise:\np T: fail"},
 		"gone":          {of(pass), of(pass), of(map[string]string{}), "1 tests end otherwise:\np T: missing"},
 		"package":       {of(pass), of(pass, failed), of(pass, pass), ""},
 		"doesn't build": {of(pass), of(pass), &outcome{built: "x"}, `go build ./... before: "", after: "x"`},

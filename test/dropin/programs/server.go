@@ -9,9 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -162,28 +162,13 @@ func create(ctx context.Context, client rest.Interface, path string, texts ...st
 // create creates the objects of a kind.
 func (k kind) create(ctx context.Context, client rest.Interface) error {
 	const writers = 16
-	numbers := make(chan int)
-	failed := make(chan error, writers)
-	var wg sync.WaitGroup
-	for range writers {
-		wg.Go(func() {
-			for n := range numbers {
-				text := strings.ReplaceAll(k.text, "NUMBER", fmt.Sprintf("%05d", n))
-				if err := create(ctx, client, k.path, text); err != nil {
-					failed <- err
-					return
-				}
-			}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for n := range objects {
+		group.Go(func() error {
+			text := strings.ReplaceAll(k.text, "NUMBER", fmt.Sprintf("%05d", n))
+			return create(ctx, client, k.path, text)
 		})
 	}
-	defer wg.Wait()
-	defer close(numbers)
-	for n := range objects {
-		select {
-		case numbers <- n:
-		case err := <-failed:
-			return err
-		}
-	}
-	return nil
+	return group.Wait()
 }

@@ -111,6 +111,9 @@ func appendTo(name, text string) error {
 	return errors.Join(err, file.Close())
 }
 
+// errRefused means that a program can't be had here. That is no failure of the move.
+var errRefused = errors.New("the module proxy refuses the program")
+
 // copy copies the program from the module cache, and commits it.
 func (w *workplace) copy(ctx context.Context) error {
 	if err := errors.Join(os.RemoveAll(w.dir), os.MkdirAll(w.source, 0o755)); err != nil {
@@ -118,7 +121,7 @@ func (w *workplace) copy(ctx context.Context) error {
 	}
 	out, err := w.run(ctx, "copy", "go", "mod", "download", "-json", w.module+"@"+w.version)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	var downloaded struct{ Dir string }
 	if err := json.Unmarshal([]byte(out), &downloaded); err != nil {
