@@ -27,6 +27,12 @@ func NewQueue[T comparable](inner workqueue.TypedRateLimitingInterface[T], accep
 	return &Queue[T]{TypedRateLimitingInterface: inner, accepts: accepts}
 }
 
+// Unwrap returns the inner queue, which function Run of runtime/workqueue asks for the contexts of items.
+// Nobody may call its Get.
+func (q *Queue[T]) Unwrap() workqueue.TypedRateLimitingInterface[T] {
+	return q.TypedRateLimitingInterface
+}
+
 // Dropped returns how many items were dropped instead of being added or handed out.
 func (q *Queue[T]) Dropped() uint64 { return q.dropped.Load() }
 

@@ -1,8 +1,10 @@
 package sharding_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/queue"
+	"github.com/kubewright/kubewright/runtime/workqueue"
 	"github.com/kubewright/kubewright/sharding"
 )
 
@@ -106,4 +109,27 @@ func TestQueueWaits(t *testing.T) {
 		q.Done("mine")
 		q.ShutDown()
 	})
+}
+
+// TestQueueGivesContexts checks that workers of runtime/workqueue reconcile in the contexts of the inner
+// queue, as that of package ownwrites needs, and only what the outer one hands out.
+func TestQueueGivesContexts(t *testing.T) {
+	type key struct{}
+	inner := queue.New(queue.Config[string]{Context: func(ctx context.Context, item string) context.Context {
+		return context.WithValue(ctx, key{}, item)
+	}})
+	lost := false
+	q := sharding.NewQueue(inner, func(item string) bool { return item == "mine" || !lost })
+	q.Add("lost")
+	q.Add("mine")
+	lost = true
+	q.ShutDown()
+	var got []any
+	err := workqueue.Run(t.Context(), q, 1, func(ctx context.Context, _ string) (workqueue.Result, error) {
+		got = append(got, ctx.Value(key{}))
+		return workqueue.Result{}, nil
+	})
+	if want := []any{"mine"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("the contexts are of %v, want %v; %v", got, want, err)
+	}
 }

@@ -2,6 +2,7 @@ package kwctrl
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -96,19 +97,29 @@ func NotEcho[T comparable](r reconcile.TypedReconciler[T], keys func(client.Obje
 	if !ok {
 		return predicate.Funcs{}
 	}
-	passes := func(old any, changed client.Object) bool {
+	passes := func(old any, changed client.Object, all []T) bool {
 		q := w.queue.Load()
 		if q == nil {
 			return true
 		}
-		all := true // Each key is asked: one that is kept is added later.
-		for _, key := range keys(changed) {
-			all = q.Skips(key, old, changed) && all
+		skips := true // Each key is asked: one that is kept is added later.
+		for _, key := range all {
+			skips = q.Skips(key, old, changed) && skips
 		}
-		return !all
+		return !skips
 	}
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return e.IsInInitialList || passes(nil, e.Object) },
-		UpdateFunc: func(e event.UpdateEvent) bool { return passes(e.ObjectOld, e.ObjectNew) },
+		CreateFunc: func(e event.CreateEvent) bool {
+			return e.IsInInitialList || passes(nil, e.Object, keys(e.Object))
+		},
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			all := keys(e.ObjectNew)
+			for _, key := range keys(e.ObjectOld) { // A former owner is told, too.
+				if !slices.Contains(all, key) {
+					all = append(all, key)
+				}
+			}
+			return passes(e.ObjectOld, e.ObjectNew, all)
+		},
 	}
 }

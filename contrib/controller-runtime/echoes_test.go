@@ -138,3 +138,71 @@ func TestSkipEchoes(t *testing.T) {
 		})
 	}
 }
+
+// adopter gives the child to the first owner that runs for it, and counts the runs of each.
+type adopter struct {
+	client client.Client
+
+	mu   sync.Mutex
+	runs map[string]int
+}
+
+func (a *adopter) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	a.mu.Lock()
+	a.runs[request.Name]++
+	a.mu.Unlock()
+	var child corev1.ConfigMap
+	if err := a.client.Get(ctx, client.ObjectKey{Namespace: "ns", Name: "child"}, &child); err != nil {
+		return reconcile.Result{}, err
+	}
+	if request.Name == "old" || child.Labels["owner"] == request.Name {
+		return reconcile.Result{}, nil
+	}
+	child.Labels["owner"] = request.Name
+	return reconcile.Result{}, a.client.Update(ctx, &child)
+}
+
+// TestNotEchoOfFormerOwner checks that the former owner of an object runs when another key has adopted it: the
+// change is an echo for the one, and news for the other.
+func TestNotEchoOfFormerOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &adopter{runs: map[string]int{}}
+		api := configmaps.New()
+		owned := func(name, owner string) *corev1.ConfigMap {
+			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "ns", Name: name, Labels: map[string]string{"owner": owner}}}
+		}
+		api.Create(owned("child", "old"))
+		config := &rest.Config{Host: "http://api", QPS: -1, Transport: api}
+		tracker := &ownwrites.Tracker{SkipEchoes: true}
+		config.Wrap(tracker.Transport)
+		caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: tracker})
+		mgr, err := manager.New(config, managerOptions(caches))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.client = mgr.GetClient()
+		r, o, err := kwctrl.OwnWrites(caches, reconcile.Reconciler(a), controller.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := func(_ context.Context, o client.Object) []reconcile.Request {
+			return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: o.GetLabels()["owner"]}}}
+		}
+		of := func(o client.Object) []reconcile.Request { return keys(t.Context(), o) }
+		err = builder.ControllerManagedBy(mgr).Named("adopter").WithOptions(o).
+			Watches(&corev1.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(keys),
+				builder.WithPredicates(kwctrl.NotEcho(r, of))).Complete(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stop := startManager(t, mgr)
+		bubble.Pass(time.Minute)
+		api.Create(owned("trigger", "new"))
+		bubble.Pass(time.Minute)
+		stop()
+		if a.runs["old"] != 2 { // once at the start
+			t.Errorf("runs of the former owner and of the new one: %v", a.runs)
+		}
+	})
+}

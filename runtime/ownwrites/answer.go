@@ -21,7 +21,9 @@ type answer struct {
 	uid, detailsUID string
 	version         string
 	deleting        bool
-	labels          map[string]string
+	// graced means that the object is deleted some seconds later, finalizers that it has some.
+	graced, finalizers bool
+	labels             map[string]string
 	// whole means that the end of the text was read.
 	whole bool
 }
@@ -44,6 +46,13 @@ func (a *answer) set(f field, value string) {
 // isIdentified reports whether it is known which version of which object was written.
 func (a *answer) isIdentified() bool {
 	return a.version != "" && a.uid != "" && a.name != "" && a.kind != "" && a.kind != "Status"
+}
+
+// isRemoval reports whether the answer is that of an update that has removed the last finalizer of an object
+// that was being deleted: the server has removed the object, as ShouldDeleteDuringUpdate of its package registry
+// says. A Namespace has finalizers also in its spec.
+func (a *answer) isRemoval() bool {
+	return a.deleting && !a.graced && !a.finalizers && a.kind != "Status" && a.kind != "Namespace"
 }
 
 // scanner finds the metadata in a body that arrives in pieces.
@@ -183,11 +192,15 @@ func (a *answer) objectMeta(text []byte) {
 			a.version = string(value)
 		case 9:
 			a.deleting = true
+		case 10:
+			a.graced = !bytes.Equal(value, []byte{0})
 		case 11:
 			if a.labels == nil {
 				a.labels = map[string]string{}
 			}
 			a.labels[stringIn(value, 1)] = stringIn(value, 2)
+		case 14:
+			a.finalizers = true
 		}
 	})
 }
@@ -202,8 +215,8 @@ func stringIn(text []byte, wanted int) (value string) {
 	return value
 }
 
-// eachField calls visit with each field of a message that has a length. The last may be incomplete: then
-// value is the beginning of it.
+// eachField calls visit with each field of a message that has a length, and with integers as they are sent.
+// The last may be incomplete: then value is the beginning of it.
 func eachField(text []byte, visit func(number int, value []byte, complete bool)) {
 	for len(text) > 0 {
 		tag, n := binary.Uvarint(text)
@@ -218,6 +231,7 @@ func eachField(text []byte, visit func(number int, value []byte, complete bool))
 			if size <= 0 {
 				return
 			}
+			visit(int(tag>>3), text[:size], true)
 		case 1:
 			size = 8
 		case 2:

@@ -22,7 +22,8 @@
 //	an object with a version: a create,       every informer of the resource whose namespace and part
 //	update, patch or apply, of a subresource  may hold the object shows that version, or a later one
 //	too, or a deletion that isn't complete
-//	a deletion                                no object of that name and UID is in the cache
+//	a deletion, also by an update that        no object of that name and UID is in the cache
+//	removes the last finalizer
 //	a subresource whose answer has no         nothing
 //	version, such as an eviction, and a
 //	deletion of a collection
@@ -61,6 +62,9 @@
 //
 // # Echoes
 //
+// Don't use this for a reconcile that goes on by its own echo, for example one that writes a step and returns,
+// that fights with a webhook or another controller about a field, or that ignores what the server answers.
+//
 // A key that writes an object is told of it by the informer, and runs again for nothing. With
 // [Tracker.SkipEchoes], handlers of workqueue.Enqueue don't add a key for such an echo. Other handlers, which
 // call the queue's Add, skip none.
@@ -82,9 +86,6 @@
 // deletions and objects that were created anew are never skipped, nor are echoes that arrive later than the
 // bound, or after the object went to another replica. While an answer is missing, additions of the key are
 // kept until it arrives, or until the run ends. Handlers' informers have to be those of [Tracker.Add].
-//
-// Don't use it for a reconcile that goes on by its own echo, for example one that writes a step and returns,
-// that fights with a webhook or another controller about a field, or that ignores what the server answers.
 //
 // # What isn't promised
 //

@@ -208,7 +208,7 @@ func (r *record) withEchoes() *echoes {
 // noteOwn notes the version that an answer has. The caller holds mu.
 func (t *Tracker) noteOwn(r run, w *write) {
 	version := w.answer.version
-	if !t.SkipEchoes || version == "" || w.uid == "" || w.answer.kind == "Status" {
+	if !t.SkipEchoes || version == "" || w.uid == "" || w.answer.kind == "Status" || w.removes() {
 		return
 	}
 	if w.moves != t.moves {

@@ -19,27 +19,35 @@ const (
 	versionField
 	deletionField
 	labelsField
+	creationField
+	graceField
+	finalizersField
 )
 
 // fieldsByName has the fields of both depths: no name means something at both.
 var fieldsByName = map[string]field{
-	"kind":              kindField,
-	"metadata":          metadataField,
-	"details":           detailsField,
-	"name":              nameField,
-	"namespace":         namespaceField,
-	"uid":               uidField,
-	"resourceVersion":   versionField,
-	"deletionTimestamp": deletionField,
-	"labels":            labelsField,
+	"kind":                       kindField,
+	"metadata":                   metadataField,
+	"details":                    detailsField,
+	"name":                       nameField,
+	"namespace":                  namespaceField,
+	"uid":                        uidField,
+	"resourceVersion":            versionField,
+	"deletionTimestamp":          deletionField,
+	"labels":                     labelsField,
+	"creationTimestamp":          creationField,
+	"deletionGracePeriodSeconds": graceField,
+	"finalizers":                 finalizersField,
 }
 
 // jsonScan finds an answer's metadata in JSON that arrives in pieces. It keeps only the values that it looks
 // for. The answer's kind decides whether that is all: a Status has more behind its metadata.
 type jsonScan struct {
-	// brief ends the scan of an object once that is identified, wherever its labels and the time of its deletion
-	// are.
-	brief             bool
+	// brief ends the scan once the object is identified, wherever its labels are, unless it is being deleted.
+	brief bool
+	// stays means that the times of the object were read: those of its creation and deletion stand side by
+	// side, both where keys are sorted and in the order of API types.
+	stays             bool
 	depth             int
 	inString, escaped bool
 	// isObject says which of the open values at the depths 1 and 2 are objects. expectsKey means that the next
@@ -61,10 +69,14 @@ func (s *jsonScan) write(p []byte, a *answer) (over bool) {
 		n, keeps := 0, s.keepsLabels
 		if s.inString {
 			n = s.inside(p, a)
-			over = s.brief && !s.inString && a.isIdentified()
-		} else if n = s.between(p); n < len(p) {
-			over = s.token(p[n], a)
-			n++
+			over = s.brief && s.stays && !a.deleting && !s.inString && a.isIdentified()
+		} else {
+			n = s.between(p)
+			a.graced = a.graced || s.isIn(graceField) && bytes.ContainsAny(p[:n], "123456789")
+			if n < len(p) {
+				over = s.token(p[n], a)
+				n++
+			}
 		}
 		if keeps {
 			s.text = append(s.text, p[:n]...)
@@ -135,6 +147,7 @@ func (s *jsonScan) token(c byte, a *answer) (over bool) {
 		s.inString = true
 		s.isKey = s.depth >= 1 && s.depth <= 2 && s.isObject[s.depth] && s.expectsKey
 		s.keeps = s.isKey && (s.depth == 1 || s.inKnown()) || !s.isKey && s.wantsValue()
+		a.finalizers = a.finalizers || s.depth == 3 && s.isIn(finalizersField)
 		if s.keeps {
 			s.begin()
 		}
@@ -143,7 +156,7 @@ func (s *jsonScan) token(c byte, a *answer) (over bool) {
 		if s.depth <= 2 {
 			s.isObject[s.depth], s.expectsKey, s.at[s.depth] = c == '{', c == '{', other
 		}
-		if s.depth == 3 && s.at[1] == metadataField && s.at[2] == labelsField {
+		if s.depth == 3 && s.isIn(labelsField) {
 			s.begin()
 			s.keepsLabels, s.text = true, append(s.text, c)
 		}
@@ -170,6 +183,9 @@ func (s *jsonScan) begin() {
 	s.text = s.text[:0]
 }
 
+// isIn reports whether a field of the metadata is open.
+func (s *jsonScan) isIn(f field) bool { return s.at[1] == metadataField && s.at[2] == f }
+
 // inKnown reports whether the keys at depth 2 matter.
 func (s *jsonScan) inKnown() bool { return s.at[1] == metadataField || s.at[1] == detailsField }
 
@@ -189,7 +205,9 @@ func (s *jsonScan) endText(a *answer) {
 	s.keeps = false
 	switch {
 	case s.isKey:
-		s.at[s.depth] = fieldsByName[string(s.text)]
+		last, next := s.at[s.depth], fieldsByName[string(s.text)]
+		s.at[s.depth] = next
+		s.stays = s.stays || isTime(last) && !isTime(next)
 	case s.depth == 1:
 		a.kind = unquoted(s.text)
 	case s.at[1] == detailsField:
@@ -200,6 +218,9 @@ func (s *jsonScan) endText(a *answer) {
 		a.set(s.at[2], unquoted(s.text))
 	}
 }
+
+// isTime reports whether a field is one of those that tell of creation and deletion.
+func isTime(f field) bool { return f == creationField || f == deletionField || f == graceField }
 
 func (s *jsonScan) endLabels(a *answer) {
 	s.keepsLabels = false

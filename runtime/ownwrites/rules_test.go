@@ -63,6 +63,13 @@ func rules(s *server) map[string]rule {
 	deleted.UID = "uid-1"
 	terminating := deleted.DeepCopy()
 	terminating.DeletionTimestamp = ptr.To(metav1.Now())
+	removed := terminating.DeepCopy() // as servers answer: with the version before
+	removed.CreationTimestamp, removed.ResourceVersion = metav1.Now(), "1"
+	removed.DeletionGracePeriodSeconds, removed.Labels = ptr.To(int64(0)), map[string]string{"a": "b"}
+	finalized := removed.DeepCopy()
+	finalized.Finalizers = []string{"example.com/other"}
+	graced := removed.DeepCopy()
+	graced.DeletionGracePeriodSeconds = ptr.To(int64(30))
 	large := configMap("one")
 	large.Data = map[string]string{"large": strings.Repeat("x\"\\", 10_000)}
 	opaque := deleted.DeepCopy()
@@ -101,6 +108,15 @@ func rules(s *server) map[string]rule {
 			edit: withVersion(s.Version, terminating), parks: true},
 		"a deletion of what isn't in the cache": {before: one, options: withLabels("a"), method: "DELETE",
 			path: path + "/one"},
+		"the last finalizer is removed": {before: one, method: "PATCH", path: path + "/one",
+			edit: func(resp *http.Response) (*http.Response, error) {
+				s.Delete("shop", "one")
+				return answers(http.StatusOK, removed)(resp)
+			}, parks: true},
+		"a finalizer is removed": {before: one, method: "PATCH", path: path + "/one",
+			edit: answers(http.StatusOK, finalized)},
+		"what is deleted later is updated": {before: one, method: "PATCH", path: path + "/one",
+			edit: answers(http.StatusOK, graced)},
 		"an eviction": {before: one, method: "PUT", path: path + "/one/eviction", body: configMap("one"),
 			edit: answers(http.StatusCreated, evicted)},
 		"a token": {before: one, method: "PUT", path: path + "/one/token", body: configMap("one"),

@@ -106,8 +106,11 @@ func (in *watched) watchVersion() {
 // removes reports whether a write has removed its object at once: the object may be in the cache until its
 // deletion arrives.
 func (w *write) removes() bool {
-	if !w.deletes || w.uid == "" {
+	if w.uid == "" {
 		return false
+	}
+	if !w.deletes {
+		return w.answer.isRemoval()
 	}
 	return w.answer.kind != "Status" && !w.answer.deleting || w.answer.kind == "Status" && w.answer.version == ""
 }

@@ -30,6 +30,20 @@ func AsQueue[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	}
 }
 
+// within returns AsQueue of q, or of the queue that q wraps. Only the outer one knows which items it hands out.
+func within[T comparable](q TypedInterface[T]) *queue.Queue[T] {
+	for {
+		own := AsQueue(q)
+		wrapper, ok := q.(interface {
+			Unwrap() TypedRateLimitingInterface[T]
+		})
+		if own != nil || !ok {
+			return own
+		}
+		q = wrapper.Unwrap()
+	}
+}
+
 // GetContext is q.Get with a context, see [queue.Queue.GetContext]. Its error is [queue.ErrShutDown] where
 // Get reports a shutdown. If q is another implementation, the error wraps errors.ErrUnsupported.
 func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, error) {

@@ -41,6 +41,7 @@ type Result struct {
 // queue of another implementation, because only a shutdown interrupts its Get.
 //
 // If q is a queue of package queue with a Config.Context, that makes the context of each call of reconcile.
+// If q has a method Unwrap, as a sharding.Queue, the queue that this returns does.
 //
 // A negative number of workers counts as 0. With 0 workers nothing is processed, and a shutdown isn't
 // noticed, until the Pool of WithPool is resized; without a Pool, Run waits for ctx.
@@ -65,7 +66,8 @@ func Run[T comparable](
 	if o.pool == nil {
 		o.pool = new(Pool)
 	}
-	r := &runner[T]{runOptions: o, q: q, own: AsQueue[T](q), reconcile: reconcile, down: make(chan struct{})}
+	r := &runner[T]{runOptions: o, q: q, own: AsQueue[T](q), within: within(q), reconcile: reconcile,
+		down: make(chan struct{})}
 	processing := ctx
 	if o.drain || o.grace > 0 {
 		processing = context.WithoutCancel(ctx)
@@ -132,7 +134,9 @@ type runner[T comparable] struct {
 	runOptions
 	q TypedRateLimitingInterface[T]
 	// own is the queue behind q, nil if q is another implementation.
-	own       *queue.Queue[T]
+	own *queue.Queue[T]
+	// within is the queue behind q, also behind a wrapper, whose Get hands out fewer items.
+	within    *queue.Queue[T]
 	reconcile func(context.Context, T) (Result, error)
 	// Workers take items until taking ends. processing is the context of reconcile.
 	taking, processing context.Context
@@ -260,13 +264,13 @@ func (r *runner[T]) handleResult(item T, result Result, err error) {
 // note notes the result for the item's line, see [queue.Queue.Line].
 func (r *runner[T]) note(item T, result Result, err error) {
 	switch {
-	case r.own == nil:
+	case r.within == nil:
 	case err != nil:
-		r.own.NoteError(item, err)
+		r.within.NoteError(item, err)
 	case result.RequeueAfter > 0:
-		r.own.Note(item, "succeeded, and asked for another run")
+		r.within.Note(item, "succeeded, and asked for another run")
 	default:
-		r.own.Note(item, "succeeded")
+		r.within.Note(item, "succeeded")
 	}
 }
 
@@ -285,8 +289,8 @@ func (r *runner[T]) call(item T, panics func()) (result Result, err error) {
 	// call returns errPanic if reconcile panics and HandleCrash returns.
 	err = errPanic
 	ctx := r.processing
-	if r.own != nil {
-		ctx = r.own.Context(ctx, item)
+	if r.within != nil {
+		ctx = r.within.Context(ctx, item)
 	}
 	return r.reconcile(ctx, item)
 }
