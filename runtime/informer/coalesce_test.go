@@ -157,6 +157,40 @@ func TestCoalescedBacklog(t *testing.T) {
 	})
 }
 
+// TestCoalescedStatus checks that the status tells what the handler was given, not what waits for it.
+func TestCoalescedStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(gen.Options{})
+		gate := make(chan struct{})
+		handler := &recorder{before: func(string) { <-gate }}
+		must[cache.ResourceEventHandlerRegistration](t)(informer.AddEventHandler(i, handler,
+			informer.HandlerOptions{Name: "baker", Coalesce: true}))
+		stop := run(i)
+		expect := func(when string, busy bool, delivered uint64, backlog int) {
+			t.Helper()
+			synctest.Wait()
+			want := informer.HandlerStatus{Name: "baker", Synced: true, Backlog: backlog, Delivered: delivered,
+				Busy: busy}
+			if got := i.Status().Handlers[0]; got != want {
+				t.Errorf("%s: %+v, want %+v", when, got, want)
+			}
+		}
+		expect("at first", false, 0, 0)
+		s.put("a")
+		expect("in a call", true, 1, 0)
+		s.put("b")
+		s.put("a")
+		s.put("b")
+		expect("while others wait", true, 1, 2)
+		gate <- struct{}{}
+		expect("in the next call", true, 2, 1)
+		close(gate)
+		expect("after the last", false, 3, 0)
+		stop()
+	})
+}
+
 // BenchmarkBlocked measures the heap that a million updates of 10,000 objects take while handlers are
 // blocked.
 func BenchmarkBlocked(b *testing.B) {

@@ -3,6 +3,7 @@ package informer_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -141,5 +142,51 @@ func TestLoopsEnd(t *testing.T) {
 		for range core.Events(t.Context()) {
 			t.Error("an event after the stop")
 		}
+	})
+}
+
+// TestStatusOfLoop checks that a loop is busy only while its body has an event, and that its handler has the
+// line of the call of Events.
+func TestStatusOfLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		i := s.ours(gen.Options{})
+		core := i.Core()
+		ctx, cancel := context.WithCancel(t.Context())
+		gate := make(chan struct{})
+		var loop sync.WaitGroup
+		_, _, line, _ := runtime.Caller(0)
+		events := core.Events(ctx)
+		loop.Go(func() {
+			for range events {
+				<-gate
+			}
+		})
+		expect := func(when string, busy bool, delivered uint64) {
+			t.Helper()
+			synctest.Wait()
+			handlers := i.Status().Handlers
+			want := informer.HandlerStatus{Name: "events", At: fmt.Sprintf("events_test.go:%d", line+1),
+				Synced: true, Delivered: delivered, Busy: busy}
+			if when == "before the start" {
+				want.Synced = false
+			}
+			if len(handlers) != 1 || handlers[0] != want {
+				t.Errorf("%s: %+v, want %+v", when, handlers, want)
+			}
+		}
+		expect("before the start", false, 0)
+		stop := run(i)
+		<-i.HasSyncedChecker().Done()
+		expect("at Synced", true, 0)
+		gate <- struct{}{}
+		expect("without an event", false, 0)
+		s.put("a")
+		expect("at an event", true, 1)
+		gate <- struct{}{}
+		expect("after it", false, 1)
+		cancel()
+		loop.Wait()
+		stop()
 	})
 }

@@ -125,8 +125,8 @@ type Status struct {
 // HandlerStatus is the state of a handler.
 type HandlerStatus struct {
 	Name string
-	// At is the file and the line where the handler was added, "" if its options name it. It tells handlers
-	// apart that one function adds, or that have one type.
+	// At is the file and the line where the handler was added, "" if its options name it, or where a loop called
+	// Events. It tells handlers apart that one function adds, or that have one type.
 	At string
 	// Synced is set if the handler has received the initial list. Backlog is how many notifications wait for
 	// it, without the one that it is processing, and Panics how often it has panicked. Delivered grows with each

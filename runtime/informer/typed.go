@@ -104,14 +104,15 @@ func (c Typed[T]) Snapshot() (resourceVersion string, objects iter.Seq2[cache.Ob
 //
 // The loop receives the same events, in the same order, as a handler that is added when the loop begins:
 // first the contents of the cache, then Synced, then every change. The body runs on the caller's goroutine. A
-// slow body delays no handler; the events that wait for it are the backlog of the handler named "events" in
-// [Status]. A panic of the body propagates to the caller.
+// slow body delays no handler; the events that wait for it are the backlog of the handler in [Status] that is
+// named "events", with the line of the call of Events. A panic of the body propagates to the caller.
 //
 // The loop ends when its body breaks, when ctx is done, or when the informer stops; ctx.Err distinguishes the
 // last two. Each range statement registers anew, and several loops may run at a time.
 func (c Typed[T]) Events(ctx context.Context) iter.Seq[Event[T]] {
+	events := c.core.Events(ctx) // It finds the caller.
 	return func(yield func(Event[T]) bool) {
-		for e := range c.core.Events(ctx) {
+		for e := range events {
 			var object, old T
 			if e.Object != nil { // Synced has none.
 				object = e.Object.(T)

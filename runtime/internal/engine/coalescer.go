@@ -21,8 +21,9 @@ type coalescer[K comparable] struct {
 	// delivering is set while the goroutine exists, ending if it has to close
 	// finished when it ends.
 	delivering, ending bool
-	// current is the number of the entry that the handler works on, or zero.
-	current uint64
+	// current is the number of the entry that the handler works on, or zero. given counts the entries that it
+	// was given.
+	current, given uint64
 	// listing is set from the end of reading the initial list until the list was
 	// delivered, that is, until no entry with a number up to initial is left.
 	listing bool
@@ -175,6 +176,7 @@ func (c *coalescer[K]) popEntry() *mergedEntry[K] {
 	}
 	m := c.ends.next
 	c.current = m.number
+	c.given++
 	c.unlink(m)
 	return m
 }
@@ -192,11 +194,11 @@ func (c *coalescer[K]) finish() {
 	close(c.registration.finished)
 }
 
-// isCalling reports whether the handler is being called.
-func (c *coalescer[K]) isCalling() bool {
+// progress returns how many entries the handler was given, and whether it works on one.
+func (c *coalescer[K]) progress() (given uint64, calling bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.current != 0
+	return c.given, c.current != 0
 }
 
 func (c *coalescer[K]) len() int {

@@ -11,8 +11,9 @@ import (
 // events is [informer.Typed.Events] without the type. The goroutine of the loop itself reads the
 // log, through a registration of its own; no other goroutine is between the log and the body.
 func (i *engine[K]) events(ctx context.Context) iter.Seq[informer.Event[any]] {
+	at := registeredAt()
 	return func(yield func(informer.Event[any]) bool) {
-		r, err := i.addLoop(ctx, yield)
+		r, err := i.addLoop(ctx, yield, at)
 		if err != nil {
 			return // The informer has stopped.
 		}
@@ -23,9 +24,11 @@ func (i *engine[K]) events(ctx context.Context) iter.Seq[informer.Event[any]] {
 			r.finish()
 		}()
 		for {
+			r.state.Store(delivering)
 			if r.deliver(); r.removed.Load() {
 				return
 			}
+			r.state.Store(waiting)
 			select {
 			case <-r.arrived:
 			case <-ctx.Done():
@@ -37,7 +40,7 @@ func (i *engine[K]) events(ctx context.Context) iter.Seq[informer.Event[any]] {
 
 // addLoop registers a handler whose reader is the calling goroutine.
 func (i *engine[K]) addLoop(
-	ctx context.Context, yield func(informer.Event[any]) bool,
+	ctx context.Context, yield func(informer.Event[any]) bool, at string,
 ) (*registration[K], error) {
 	i.joining.Lock()
 	defer i.joining.Unlock()
@@ -50,8 +53,9 @@ func (i *engine[K]) addLoop(
 		return nil, err
 	}
 	l.registration = r
+	r.at = at
 	r.arrived = make(chan struct{}, 1)
-	r.state.Store(delivering)
+	r.state.Store(waiting)
 	i.register(r)
 	return r, nil
 }

@@ -26,7 +26,7 @@ type registration[K comparable] struct {
 	informer *engine[K]
 	handler  handler[K]
 	name     string
-	// at is where the handler was added, "" if the options name it.
+	// at is where the handler was added, "" if its options name it, or where Events was called.
 	at string
 	// given is the logger of the options, nil without one.
 	given *klog.Logger
@@ -42,7 +42,8 @@ type registration[K comparable] struct {
 	// state decides which goroutine owns the reader's fields below.
 	state atomic.Int32
 	// removed makes the reader deliver nothing more.
-	removed   atomic.Bool
+	removed atomic.Bool
+	// delivered counts the changes that the reader has passed to the handler, or to the coalescer.
 	delivered atomic.Uint64
 	// hasSynced is closed once the initial list was delivered, finished once
 	// nothing more will be delivered.
@@ -65,9 +66,11 @@ type registration[K comparable] struct {
 
 // The states of a registration. The goroutine that moves it from idle to delivering
 // owns the reader's fields until it moves it back. The goroutine that moves it to
-// finished closes the channel of that name.
+// finished closes the channel of that name. A range over Events is never idle, since its own goroutine is the
+// reader: it is waiting while it has nothing to deliver.
 const (
 	idle int32 = iota
+	waiting
 	delivering
 	finished
 )
@@ -157,10 +160,17 @@ func (r *registration[K]) finish() {
 
 // isCalled reports whether the handler is being called, on a goroutine that the informer waits for.
 func (r *registration[K]) isCalled() bool {
-	if r.arrived != nil || isClosed(r.finished) {
-		return false
+	_, busy := r.progress()
+	return busy && r.arrived == nil && !isClosed(r.finished)
+}
+
+// progress returns how many notifications the handler was given, counted from anywhere, and whether it has
+// one or is about to get one.
+func (r *registration[K]) progress() (given uint64, busy bool) {
+	if r.coalescer != nil {
+		return r.coalescer.progress()
 	}
-	return r.state.Load() == delivering || r.coalescer != nil && r.coalescer.isCalling()
+	return r.delivered.Load(), r.state.Load() == delivering
 }
 
 // Undelivered yields the changes that the handler has not received because the informer has stopped, in

@@ -55,10 +55,10 @@ func (i *engine[K]) Status() informer.Status {
 		s.State = informer.Stopped
 	}
 	for _, handler := range *i.handlers.Load() {
+		delivered, busy := handler.progress()
 		s.Handlers = append(s.Handlers, informer.HandlerStatus{
 			Name: handler.name, At: handler.at, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
-			Delivered: handler.delivered.Load(), Busy: handler.state.Load() == delivering,
-			Panics: handler.Panics(),
+			Delivered: delivered, Busy: busy, Panics: handler.Panics(),
 		})
 	}
 	return s
