@@ -4,9 +4,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/kubewright/kubewright/eyes"
+	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/shard"
+	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
 
 // TestLimits checks findings right below their limits, and at them.
@@ -45,4 +51,36 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", name, texts, c.want)
 		}
 	}
+}
+
+// TestRelistsOfPart checks that an informer of a part is found if it relists too often, but not if its part
+// grows.
+func TestRelistsOfPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.server.Sharding(true, true)
+		part, err := partial.Shard(r.informer, shard.ByNamespace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.start()
+		for n := range uint64(4) {
+			if err := part.SetRanges(shard.Range{Last: n << 61}); err != nil {
+				t.Fatal(err)
+			}
+			bubble.Advance(time.Second)
+		}
+		looked := r.eyes.Snapshot()
+		if i := looked.Informers[0]; i.Lists != 4 || i.Watches < 4 || len(looked.Findings) > 0 {
+			t.Errorf("the part has grown: %d lists, %d watches, %v", i.Lists, i.Watches, looked.Findings)
+		}
+		for range 5 {
+			r.server.FailWatches(apierrors.NewResourceExpired("too old"))
+			bubble.Advance(5 * time.Second)
+		}
+		found := r.eyes.Snapshot().Findings
+		if len(found) != 1 || found[0].Kind != "relists too often" || !strings.Contains(found[0].Cause, "too old") {
+			t.Errorf("found %v", found)
+		}
+	})
 }

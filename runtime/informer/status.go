@@ -64,11 +64,14 @@ type Status struct {
 	Listed time.Time
 	// Lists counts the lists that became visible, and Watches the watches that were opened. ListTook is how long
 	// the last list took, with its waits for others. Relisted is why the last list but the first was necessary.
+	// An informer of a part (runtime/shard/partial) lists ranges for the first time whenever some are added:
+	// Relisted is never about that.
 	Lists, Watches int
 	ListTook       time.Duration
 	Relisted       error
 	// RecentLists are when the last three lists became visible, the latest last. The first is zero if there were
-	// fewer.
+	// fewer. While an informer of a part reads some ranges apart, these are the lists of the ranges that were
+	// listed most often lately.
 	RecentLists [3]time.Time
 	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports
 	// server versions that went back, though that is not a failure. Failures counts the failures in a row

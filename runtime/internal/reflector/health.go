@@ -35,10 +35,12 @@ type Health struct {
 	// Synced is when the last list became visible.
 	Synced time.Time
 	// Lists counts the lists that became visible, Watches the watches that were opened. ListTook is how long
-	// the last list took, with its waits. Relisted is why the last list but the first was necessary.
+	// the last list took, with its waits. Relisted is why the last list but the first was necessary, RelistedAt
+	// when that list became visible. With Options.From, that includes the first.
 	Lists, Watches int
 	ListTook       time.Duration
 	Relisted       error
+	RelistedAt     time.Time
 	// RecentLists are when the last three lists became visible, the latest last.
 	RecentLists [3]time.Time
 	// LastError is the last error, even if the reflector has recovered from it. It may also report that the
@@ -67,6 +69,8 @@ type health struct {
 	// necessary.
 	listing time.Time
 	reason  error
+	// resumed is set if the sink was filled before: the first list is another one.
+	resumed bool
 	// onFailure is called after each failure. It may be nil.
 	onFailure func(error)
 }
@@ -137,8 +141,8 @@ func (h *health) synced() {
 	h.update(func(now time.Time, of *Health) {
 		of.Synced, of.ListTook = now, now.Sub(h.listing)
 		of.RecentLists = [3]time.Time{of.RecentLists[1], of.RecentLists[2], now}
-		if of.Lists++; of.Lists > 1 {
-			of.Relisted = h.reason
+		if of.Lists++; of.Lists > 1 || h.resumed {
+			of.Relisted, of.RelistedAt = h.reason, now
 		}
 		h.listing, h.reason = time.Time{}, nil
 	})

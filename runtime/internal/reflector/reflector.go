@@ -146,6 +146,7 @@ func New(source sources.Source, sink Sink, opts Options) *Reflector {
 		opts:   opts,
 	}
 	r.resumes = opts.From != ""
+	r.health.resumed = r.resumes
 	r.position.version, r.position.consistent = opts.From, opts.Consistent
 	r.health.enter(Idle)
 	r.health.onFailure = opts.Failed

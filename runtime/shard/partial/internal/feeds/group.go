@@ -43,6 +43,8 @@ type Group struct {
 	wanted, held shard.Ranges
 	commits      []*commit
 	feeds        []*feed
+	// ending are the feeds that were ended, and still run: one may be ended by its own list, and counts it then.
+	ending []*feed
 	// complete is set once held has covered wanted.
 	complete bool
 	// mixed is set while changes come from several feeds. Then the sink is pinned, and version is its last
@@ -55,7 +57,7 @@ type Group struct {
 	// versionless is set once an object without a version has arrived. Servers send none, but fake clientsets
 	// do: their lists have versions, their objects and events don't.
 	versionless bool
-	// past is the health of the feeds that have ended.
+	// past is the health of the feeds that were ended and no longer run.
 	past reflector.Health
 }
 
@@ -155,7 +157,20 @@ func (g *Group) startFeed(f *feed) {
 	}
 	f.reflector = reflector.New(feedSource{g.source, f}, feedSink{f}, options)
 	g.feeds = append(g.feeds, f)
-	g.running.Go(func() { f.reflector.Run(ctx) })
+	g.running.Go(func() {
+		f.reflector.Run(ctx)
+		g.recordEnd(f)
+	})
+}
+
+// recordEnd records that a feed no longer runs. The feeds of a group that was stopped didn't end, and stay.
+func (g *Group) recordEnd(f *feed) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if f.ended {
+		g.ending = slices.DeleteFunc(g.ending, func(other *feed) bool { return other == f })
+		g.past = merge(g.past, f.reflector.Health())
+	}
 }
 
 // isOnly reports whether no other feed than f reads. Only then what f has listed is all that the sink shows.
@@ -170,7 +185,7 @@ func (g *Group) endFeed(f *feed) {
 	f.ended = true
 	f.cancel()
 	g.feeds = slices.DeleteFunc(g.feeds, func(other *feed) bool { return other == f })
-	g.past = merge(g.past, f.reflector.Health())
+	g.ending = append(g.ending, f)
 }
 
 // updateSink joins feeds, and tells the sink what follows from a change of feeds, ranges or versions. The
@@ -255,7 +270,7 @@ func (g *Group) endAll(err error) bool {
 		g.endFeed(g.feeds[0])
 	}
 	g.fatal = err
-	g.past.LastError, g.past.FailingSince, g.past.Failures = err, time.Now(), g.past.Failures+1
+	g.past.FailingSince, g.past.Failures = time.Now(), g.past.Failures+1
 	return true
 }
 

@@ -223,6 +223,46 @@ func TestHealth(t *testing.T) {
 	})
 }
 
+// TestRelists checks that the health counts the lists and watches of all feeds, also of those that ended,
+// that the first list of added ranges is no relist, and that a list after feeds were joined is one.
+func TestRelists(t *testing.T) {
+	inTowns(t, reflector.Options{MinWatchTimeout: time.Hour}, func(w *world) {
+		w.server.NoWatchList()
+		low, _ := w.halves()
+		w.set(low)
+		defer w.run()()
+		relist := func(reason string) {
+			bubble.Advance(time.Minute)
+			w.server.FailWatches(apierrors.NewResourceExpired(reason))
+			bubble.Advance(time.Minute)
+		}
+		expect := func(when string, lists, watches int, relisted string, third bool) {
+			t.Helper()
+			h := w.group.Health()
+			reason := ""
+			if h.Relisted != nil {
+				reason = h.Relisted.Error()
+			}
+			if h.Lists != lists || h.Watches != watches || !strings.Contains(reason, relisted) ||
+				(reason == "") != (relisted == "") || h.RecentLists[0].IsZero() == third {
+				t.Errorf("%s: %+v, want %d lists, %d watches", when, h, lists, watches)
+			}
+		}
+		expect("at first", 1, 1, "", false)
+		relist("once")
+		expect("after a relist", 2, 2, "once", false)
+		w.twoFeeds()
+		expect("with two feeds", 3, 3, "once", false)
+		w.put(namespaceOf(1), "baker")
+		w.settle()
+		expect("joined", 3, 4, "once", false)
+		for n, reason := range []string{"twice", "thrice", "four times"} {
+			relist(reason)
+			expect(reason, 4+n, 5+n, reason, n == 2)
+		}
+	})
+}
+
 // TestWentBack checks that the data of a server is said to have gone back only by a list of all that the sink
 // shows.
 func TestWentBack(t *testing.T) {
@@ -262,11 +302,14 @@ func TestEndedFeed(t *testing.T) {
 		for what, err := range map[string]error{
 			"an object of a list": list.Add(object, "7"), "an addition": sink.Added(object, "7"),
 			"an update": sink.Updated(object, "7"), "a deletion": sink.Deleted(object, "7"),
-			"a bookmark": sink.Bookmark("7"), "a list": list.Commit("7"),
+			"a bookmark": sink.Bookmark("7"),
 		} {
 			if err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
+		}
+		if err := list.Commit("7"); !errors.Is(err, errEnded) {
+			t.Error(err)
 		}
 		if s := w.sink; s.version != 0 || len(s.told) > 0 || s.discarded != 1 || len(s.stored) > 0 || f.at != "" {
 			t.Errorf("%+v, %+v", s, f)

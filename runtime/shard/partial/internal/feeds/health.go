@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubewright/kubewright/runtime/internal/reflector"
@@ -31,9 +32,15 @@ func (g *Group) Health() reflector.Health {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	h := g.past
+	for _, f := range g.ending {
+		h = merge(h, f.reflector.Health())
+	}
 	h.State = reflector.Idle
 	if g.stopped || g.fatal != nil {
 		h.State = reflector.Stopped
+	}
+	if g.fatal != nil {
+		h.LastError = g.fatal
 	}
 	for i, f := range g.feeds {
 		one := f.reflector.Health()
@@ -49,9 +56,19 @@ func (g *Group) Health() reflector.Health {
 	return h
 }
 
-// merge returns a with the last events and the last error of both.
+// merge returns a with the lists and watches, the last events and the last error of both.
 func merge(a, b reflector.Health) reflector.Health {
-	a.Synced = later(a.Synced, b.Synced)
+	a.Lists, a.Watches = a.Lists+b.Lists, a.Watches+b.Watches
+	if b.Synced.After(a.Synced) {
+		a.Synced, a.ListTook = b.Synced, b.ListTook
+	}
+	if b.RelistedAt.After(a.RelistedAt) {
+		a.Relisted, a.RelistedAt = b.Relisted, b.RelistedAt
+	}
+	// Not the lists of both together: each range that is added has a first list, which is no relist.
+	if slices.CompareFunc(a.RecentLists[:], b.RecentLists[:], time.Time.Compare) < 0 {
+		a.RecentLists = b.RecentLists
+	}
 	a.LastEvent, a.LastBookmark = later(a.LastEvent, b.LastEvent), later(a.LastBookmark, b.LastBookmark)
 	if b.LastError != nil {
 		a.LastError = b.LastError

@@ -31,8 +31,8 @@ type mapSink struct {
 	shown   map[string]bool
 	pinned  bool
 	version int64
-	// completed, resyncs and discarded count calls.
-	completed, resyncs, discarded int
+	// completed, resyncs, committed and discarded count calls.
+	completed, resyncs, committed, discarded int
 	// stored are what Commit has to call: the cache behind a sink may be slow.
 	stored []func()
 }
@@ -212,6 +212,7 @@ func (s *mapStaging) Commit(in func(obj any) bool, version string, stored func()
 	sink := s.sink
 	defer sink.enter("a list")()
 	s.end()
+	sink.committed++
 	for _, p := range sink.w.probes {
 		if in(p) {
 			sink.shown[sink.w.valueOf(p)] = true

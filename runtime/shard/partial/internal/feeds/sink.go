@@ -108,7 +108,7 @@ func (s *feedStaging) Commit(version string) error {
 	s.listing = false
 	if s.ended {
 		s.staging.Discard()
-		return nil
+		return errEnded // Else the list would count as visible.
 	}
 	s.listed, s.since, s.at, s.watermarks = true, version, version, nil
 	c := &commit{s.ranges}

@@ -55,7 +55,7 @@ func (s feedSource) wants(namespace, uid string) bool {
 	return s.feed.sees(shard.Hash(value))
 }
 
-// errEnded is the error of requests of a feed that has ended. Nobody sees it.
+// errEnded is the error of requests and lists of a feed that has ended. Nobody sees it.
 var errEnded = errors.New("the feed has ended")
 
 // prepare sets the selector of a request. A further page of a list keeps that of the first. A list must not

@@ -263,7 +263,8 @@ func (w *world) checkAlways() {
 	}
 	before := w.health
 	if health.Synced.Before(before.Synced) || health.LastEvent.Before(before.LastEvent) ||
-		health.LastBookmark.Before(before.LastBookmark) {
+		health.LastBookmark.Before(before.LastBookmark) || health.RelistedAt.Before(before.RelistedAt) ||
+		health.Lists < before.Lists || health.Watches < before.Watches {
 		w.t.Errorf("the health was\n%+v, is\n%+v", before, health)
 	}
 	w.health = health
@@ -299,6 +300,10 @@ func (w *world) checkQuiet(what string) {
 	}
 	if w.sink.pinned || w.sink.completed != 1 {
 		w.t.Fatalf("%s: pinned %t, completed %d times", what, w.sink.pinned, w.sink.completed)
+	}
+	if health.Lists != w.sink.committed || health.Watches < feeds {
+		w.t.Fatalf("%s: of %d lists and of watches the health has %d and %d", what, w.sink.committed, health.Lists,
+			health.Watches)
 	}
 	state := []reflector.State{reflector.Idle, reflector.Watching}[feeds]
 	if now := w.server.Version(); health.State != state ||
