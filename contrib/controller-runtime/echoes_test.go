@@ -162,8 +162,8 @@ func (a *adopter) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	return reconcile.Result{}, a.client.Update(ctx, &child)
 }
 
-// TestNotEchoOfFormerOwner checks that the former owner of an object runs when another key has adopted it: the
-// change is an echo for the one, and news for the other.
+// TestNotEchoOfFormerOwner checks that the former owner of an object runs when another key has adopted it.
+// The change is an echo for the one, and news for the other.
 func TestNotEchoOfFormerOwner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &adopter{runs: map[string]int{}}

@@ -49,8 +49,8 @@ func (a *answer) isIdentified() bool {
 }
 
 // isRemoval reports whether the answer is that of an update that has removed the last finalizer of an object
-// that was being deleted: the server has removed the object, as ShouldDeleteDuringUpdate of its package registry
-// says. A Namespace has finalizers also in its spec.
+// that was being deleted: the server has removed the object, see ShouldDeleteDuringUpdate of its package
+// registry. A Namespace has finalizers also in its spec.
 func (a *answer) isRemoval() bool {
 	return a.deleting && !a.graced && !a.finalizers && a.kind != "Status" && a.kind != "Namespace"
 }

@@ -30,7 +30,7 @@ func AsQueue[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	}
 }
 
-// within returns AsQueue of q, or of the queue that q wraps. Only the outer one knows which items it hands out.
+// within returns AsQueue of q, or of the queue that q wraps. Only the outer one knows what it hands out.
 func within[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	for {
 		own := AsQueue(q)

@@ -29,14 +29,14 @@ type testsRow struct {
 	Back                    string
 }
 
-// Unlike says which programs don't have the same results in all states, and why.
-func (r results) Unlike() (reasons []string) {
+// Notes are those of the programs.
+func (r results) Notes() (notes []string) {
 	for _, p := range programs {
-		if p.unlike != "" {
-			reasons = append(reasons, p.name+": "+p.unlike)
+		if p.note != "" {
+			notes = append(notes, p.name+": "+p.note)
 		}
 	}
-	return reasons
+	return notes
 }
 
 // startedRow has the costs of a program in each round.
