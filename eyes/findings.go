@@ -20,7 +20,9 @@ import (
 //	                  before
 //	handler panics    a handler has panicked since the look before
 //	reconcile hangs   an item has been in process for ten minutes, in a queue with metrics
-//	key fails         items have failed twelve times in a row, with the default limiter for 10 s or longer
+//	key fails         items were requeued with back-off twelve times in a row, with the default limiter for
+//	                  10 s or longer: by errors if workqueue.Run or kwctrl.OwnWrites runs them, else also by
+//	                  results of controller-runtime with Requeue
 //	stale after own writes
 //	                  items were handed out since the look before though a cache didn't show their own writes
 //	cache mutated     a cached object was found to be modified, if informer.Options.MutationSample is set
@@ -225,11 +227,11 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 	if q.Failing > 0 {
 		f := f
 		f.Kind, f.Since, f.Key = "key fails", q.FailingSince, q.FailingKey
-		f.Cause = count(uint64(q.Failing), "item has", "items have") +
-			" failed twelve times in a row or more"
+		f.Cause = count(uint64(q.Failing), "item was", "items were") +
+			" requeued with back-off twelve times in a row or more"
 		switch {
 		case q.FailingKey == "":
-			f.Cause += "; eyes.Options.Keys shows one, with its last error"
+			f.Cause += "; eyes.Options.Keys shows one, with its last error if it is known"
 		case q.FailingError != "" && q.Failing > 1:
 			f.Cause += "; the last error of the first of them: " + q.FailingError
 		case q.FailingError != "":

@@ -2,6 +2,7 @@ package kwctrl_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -20,6 +22,8 @@ import (
 	"github.com/kubewright/kubewright/contrib/controller-runtime/internal/configmaps"
 	"github.com/kubewright/kubewright/eyes"
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/ownwrites"
+	"github.com/kubewright/kubewright/runtime/queue"
 )
 
 // TestEyes looks at the caches of a manager and at the queue of its controller.
@@ -70,4 +74,47 @@ func TestEyes(t *testing.T) {
 			t.Errorf("found %v", s.Findings)
 		}
 	})
+}
+
+// TestOwnWritesTellsResults checks that a queue knows which runs have failed: not those that ask for another
+// one by Requeue. It knows the first error, too.
+func TestOwnWritesTellsResults(t *testing.T) {
+	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: &ownwrites.Tracker{}})
+	var result reconcile.Result
+	var failure error
+	r, o, err := kwctrl.OwnWrites(caches, reconcile.Reconciler(reconcile.Func(
+		func(context.Context, reconcile.Request) (reconcile.Result, error) { return result, failure })),
+		controller.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := o.NewQueue(t.Name(), workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer q.ShutDown()
+	look := q.(interface {
+		Keep()
+		Line(key string) (string, []queue.Step)
+		Status() queue.Status
+	})
+	look.Keep()
+	run := func(times int) {
+		for range times {
+			_, _ = r.Reconcile(t.Context(), reconcile.Request{})
+			q.AddRateLimited(reconcile.Request{}) // as the controller does in both cases
+		}
+	}
+	result.Requeue = true //lint:ignore SA1019 programs still set it
+	run(20)
+	if s := look.Status(); s.Failing > 0 {
+		t.Errorf("after runs that have asked for another: %+v", s)
+	}
+	failure = errors.New("no flour")
+	run(1)
+	_, steps := look.Line("/")
+	if !slices.ContainsFunc(steps, func(s queue.Step) bool { return s.What == "the error was: no flour" }) {
+		t.Errorf("after the first error: %v", steps)
+	}
+	run(11)
+	if s := look.Status(); s.Failing != 1 || s.FailingError != "no flour" {
+		t.Errorf("after twelve errors: %+v", s)
+	}
 }

@@ -126,7 +126,9 @@ func (w *ownWriting[T]) Reconcile(ctx context.Context, request T) (reconcile.Res
 		})
 	}
 	result, err := w.inner.Reconcile(ctx, request)
-	if q := w.queue.Load(); q != nil && err != nil {
+	//lint:ignore SA1019 programs still set Requeue
+	again := result.Requeue && result.RequeueAfter <= 0
+	if q := w.queue.Load(); q != nil && (err != nil || again) {
 		q.NoteError(request, err)
 	}
 	return result, err

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"fmt"
-	"sync/atomic"
 	"time"
 )
 
@@ -14,14 +13,17 @@ const (
 	mostFailing = 1000
 )
 
-// failures are the items that have failed many times in a row. The queue's lock guards since; n is its
-// length, so that the success of an item costs one load.
+// failures are the items that have failed many times in a row. The queue's lock guards them. A queue without
+// such items has a nil pointer, so that the success of an item costs one load.
 type failures[T comparable] struct {
-	n     atomic.Int64
 	since map[T]int64
+	// succeeded are the items that have succeeded and ask to be tried again all the same, each with the
+	// limiter's count that includes this request.
+	succeeded map[T]int
 }
 
-// When returns how long the limiter has item wait, which counts as a failure of it.
+// When returns how long the limiter has item wait, which counts as a failure of it unless NoteError was told
+// that it has succeeded.
 func (q *Queue[T]) When(item T) time.Duration {
 	delay := q.limiter.When(item)
 	n := q.limiter.NumRequeues(item)
@@ -30,50 +32,81 @@ func (q *Queue[T]) When(item T) time.Duration {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if h := q.history.Load(); h != nil {
+	if f := q.failing.Load(); f != nil {
+		n -= f.succeeded[item]
+	}
+	if h := q.history.Load(); h != nil && n > 0 {
 		now := q.base.now()
 		q.troubled(h, item, now).add(now, fmt.Sprintf("failed or to be tried again, %d in a row", n))
 	}
 	if n < manyFailures {
 		return delay
 	}
-	f := &q.failing
-	if _, known := f.since[item]; known || len(f.since) >= mostFailing {
-		return delay
+	f := q.failures()
+	if _, known := f.since[item]; !known && len(f.since) < mostFailing {
+		f.since[item] = q.base.now()
 	}
-	if f.since == nil {
-		f.since = map[T]int64{}
-	}
-	f.since[item] = q.base.now()
-	f.n.Store(int64(len(f.since)))
 	return delay
+}
+
+// failures returns those of the queue, which have an item soon.
+func (q *Queue[T]) failures() *failures[T] {
+	f := q.failing.Load()
+	if f == nil {
+		f = &failures[T]{since: map[T]int64{}, succeeded: map[T]int{}}
+		q.failing.Store(f)
+	}
+	return f
 }
 
 // Forget resets the limiter's failures of item. A caller of AddRateLimited must call it when the item
 // has succeeded or is given up. It doesn't replace Done.
 func (q *Queue[T]) Forget(item T) {
 	q.limiter.Forget(item)
-	if q.failing.n.Load() == 0 && q.history.Load() == nil {
+	if q.failing.Load() == nil && q.history.Load() == nil {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.calm(item)
+	if f := q.failing.Load(); f != nil {
+		delete(f.since, item)
+		delete(f.succeeded, item)
+		if len(f.since)+len(f.succeeded) == 0 {
+			q.failing.Store(nil)
+		}
+	}
+}
+
+// pardon makes what the limiter has counted of an item, and its next request, no failures.
+func (q *Queue[T]) pardon(item T) {
+	counted := q.limiter.NumRequeues(item)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.calm(item)
+	f := q.failures()
+	f.succeeded[item] = counted + 1
+	delete(f.since, item)
+}
+
+// calm makes an item one whose last run hasn't failed.
+func (q *Queue[T]) calm(item T) {
 	if h := q.history.Load(); h != nil && h.lines[item] != nil {
 		h.lines[item].troubled, h.lines[item].lastError = false, ""
 	}
-	delete(q.failing.since, item)
-	q.failing.n.Store(int64(len(q.failing.since)))
 }
 
 // setFailing sets the number of items that fail, and the one that has failed for the longest time.
 func (q *Queue[T]) setFailing(s *Status) {
-	if s.Failing = len(q.failing.since); s.Failing == 0 {
+	f := q.failing.Load()
+	if f == nil || len(f.since) == 0 {
 		return
 	}
+	s.Failing = len(f.since)
 	now := q.base.now()
 	first := now
 	var longest T
-	for item, since := range q.failing.since {
+	for item, since := range f.since {
 		if since <= first {
 			first, longest = since, item
 		}

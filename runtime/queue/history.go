@@ -204,21 +204,28 @@ func (q *Queue[T]) Note(item T, what string) {
 	}
 }
 
-// NoteError notes the error with which the processing of an item has ended, if its steps are kept. Of an item
-// that fails again and again, Status has the last one. Texts of more than 300 bytes are cut. workqueue.Run
-// and kwctrl.OwnWrites call it; other workers have to. err must not be nil. Its method Error is called
-// without the queue's lock.
+// NoteError notes the error with which the processing of an item has ended, if the queue keeps steps. Of an
+// item that fails again and again, Status has the last one. Texts of more than 300 bytes are cut.
+// workqueue.Run and kwctrl.OwnWrites call it; other workers have to. Its method Error is called without the
+// queue's lock. A nil err says that the item has succeeded though AddRateLimited, and not Forget, is called
+// next: that isn't a failure then, and neither is what was before.
 func (q *Queue[T]) NoteError(item T, err error) {
-	if !q.Kept(item) {
+	if err == nil {
+		q.pardon(item)
+		q.Note(item, "succeeded, and asked for another run")
+		return
+	}
+	h := q.history.Load()
+	if h == nil {
 		return
 	}
 	text := shortened(err.Error())
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if l := q.history.Load().lines[item]; l != nil { // else it was dropped meanwhile
-		l.lastError = text
-		l.add(q.base.now(), "the error was: "+text)
-	}
+	now := q.base.now()
+	l := q.troubled(h, item, now)
+	l.lastError = text
+	l.add(now, "the error was: "+text)
 }
 
 // note notes a step of the item of a slot, if its steps are kept.

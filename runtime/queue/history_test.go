@@ -155,6 +155,28 @@ func TestLastError(t *testing.T) {
 	}
 }
 
+// TestFirstError checks that the error of the first failure is kept, whether it is noted before the item is
+// added again or after, or the item is given up.
+func TestFirstError(t *testing.T) {
+	note := func(q *queue.Queue[string]) { q.NoteError("bad", errors.New("no flour")) }
+	for name, end := range map[string]func(q *queue.Queue[string]){
+		"before": func(q *queue.Queue[string]) { note(q); q.AddRateLimited("bad") },
+		"after":  func(q *queue.Queue[string]) { q.AddRateLimited("bad"); note(q) },
+		"forgot": func(q *queue.Queue[string]) { q.Forget("bad"); note(q) },
+	} {
+		q := queue.New(queue.Config[string]{})
+		q.Keep()
+		q.Add("bad")
+		q.Get()
+		end(q)
+		q.Done("bad")
+		if got := lineOf(q, "bad"); !strings.Contains(got, "the error was: no flour") {
+			t.Errorf("%s: %s", name, got)
+		}
+		q.ShutDown()
+	}
+}
+
 // clusterKey is the key of a controller of several clusters, byPointer one that no text can name.
 type (
 	clusterKey struct {

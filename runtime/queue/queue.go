@@ -43,7 +43,7 @@ type Queue[T comparable] struct {
 	// ranks is nil unless the queue has priorities.
 	ranks   *ranks
 	limiter workqueue.TypedRateLimiter[T]
-	failing failures[T]
+	failing atomic.Pointer[failures[T]]
 	metrics *recorder
 	// late and lateCause are those of Status.
 	late      uint64

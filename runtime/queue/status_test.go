@@ -1,6 +1,7 @@
 package queue_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,6 +75,40 @@ func TestFailing(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSuccessIsNoFailure has an item ask for another run with a delay of the limiter, as controller-runtime's
+// Result with Requeue does: only the errors since then count as failures.
+func TestSuccessIsNoFailure(t *testing.T) {
+	q := queue.New(queue.Config[string]{})
+	defer q.ShutDown()
+	q.Keep()
+	again := func(times int, err error) {
+		for range times {
+			q.NoteError("a", err)
+			q.AddRateLimited("a")
+		}
+	}
+	failing := func(when string, want int) {
+		t.Helper()
+		if s := q.Status(); s.Failing != want {
+			t.Errorf("%s, %d items fail, want %d", when, s.Failing, want)
+		}
+	}
+	again(20, nil)
+	failing("after successes", 0)
+	if q.Kept("a") {
+		t.Error("the line of an item that has succeeded is kept")
+	}
+	again(11, errors.New("no flour"))
+	failing("after successes and 11 errors", 0)
+	again(1, errors.New("no flour"))
+	failing("after 12 errors", 1)
+	again(1, nil)
+	failing("after a success again", 0)
+	q.Forget("a")
+	again(12, errors.New("no flour"))
+	failing("after Forget and 12 errors", 1)
 }
 
 // TestReleaseLate checks that items which were held back for too long are counted.

@@ -15,6 +15,25 @@ import (
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
+// TestTerminalIsKept checks that the line of an item that was given up has the error, though nobody has asked
+// for it before.
+func TestTerminalIsKept(t *testing.T) {
+	q := queue.New(queue.Config[string]{})
+	q.Keep()
+	q.Add("bad")
+	q.ShutDown()
+	reconcile := func(context.Context, string) (workqueue.Result, error) {
+		return workqueue.Result{}, workqueue.Terminal(errors.New("no flour"))
+	}
+	ignore := workqueue.WithErrorHandler(func(context.Context, any, error) {})
+	if err := workqueue.Run(t.Context(), q, 1, reconcile, ignore); err != nil {
+		t.Fatal(err)
+	}
+	if _, steps := q.Line("bad"); len(steps) == 0 || steps[0].What != "the error was: no flour" {
+		t.Errorf("%v", steps)
+	}
+}
+
 // TestRunStops ends the context while two of three items are in process.
 func TestRunStops(t *testing.T) {
 	for name, test := range map[string]struct {

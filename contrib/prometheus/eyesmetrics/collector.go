@@ -76,8 +76,9 @@ var (
 	queueParked    = gauge("queue_parked", "Items that the queue's gate holds back", sum, ofQueue)
 	queueDelayed   = gauge("queue_delayed", "Items whose delay isn't over", sum, ofQueue)
 	queueHandedOut = counter("queue_handed_out_total", "Items that were handed out", ofQueue)
-	queueFailing   = gauge("queue_failing", "Items that have failed twelve times in a row or more", sum, ofQueue)
-	queueLate      = counter("queue_late_total",
+	queueFailing   = gauge("queue_failing", "Items requeued with back-off twelve times in a row or more", sum,
+		ofQueue)
+	queueLate = counter("queue_late_total",
 		"Items that were handed out though a cache didn't show their own writes", ofQueue)
 	queueStalled = gauge("queue_stalled_seconds",
 		"How long items have been ready in each look, and none was handed out", highest, ofQueue)
