@@ -274,8 +274,12 @@ func formOf(goType string) string {
 	return "typed"
 }
 
-// addQueue returns false if the queue was shut down and is empty.
+// addQueue returns false if the queue was shut down and is empty. Then it adds nothing: nobody waits for it,
+// and it may never have been anybody's, as the one by which kwctrl.OwnWrites tries a NewQueue.
 func (s *Snapshot) addQueue(source string, q queue.Status) (runs bool) {
+	if q.ShutDown && q.Ready+q.InProcess+q.Again+q.Parked == 0 {
+		return false
+	}
 	one := Queue{
 		Source: source, Ready: q.Ready, InProcess: q.InProcess, Again: q.Again, Parked: q.Parked,
 		Delayed: q.Delayed, HandedOut: q.HandedOut, ShutDown: q.ShutDown, Failing: q.Failing,
@@ -296,5 +300,5 @@ func (s *Snapshot) addQueue(source string, q queue.Status) (runs bool) {
 		one.OldestWaitingSeconds = new(q.OldestWaiting.Seconds())
 	}
 	s.Queues = append(s.Queues, one)
-	return !q.ShutDown || q.Ready+q.InProcess+q.Again+q.Parked > 0
+	return true
 }

@@ -166,8 +166,9 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if err != nil {
 		return nil, err
 	}
-	return &tellingCache{Cache: made, all: &c.informers, started: cacheStarted,
-		told: map[string]string{}}, nil
+	telling := &tellingCache{Cache: made, all: &c.informers, started: cacheStarted, told: map[string]string{}}
+	c.informers.made(telling)
+	return telling, nil
 }
 
 // streaming returns a copy of an HTTP client, or of the one for config if that is nil, that streams.
@@ -240,6 +241,9 @@ func (c *Caches) Statuses() []informer.Status {
 	slices.SortFunc(statuses, func(a, b informer.Status) int { return strings.Compare(a.Name, b.Name) })
 	return statuses
 }
+
+// Stopped reports whether each cache that was made has run and ended. It is false if none was made.
+func (c *Caches) Stopped() bool { return c.informers.stopped() }
 
 // HealthCheck returns a check of the informers, for AddHealthzCheck or AddReadyzCheck. Its
 // error has the reason for each unhealthy informer, see [informer.HealthCheck]. Informers that

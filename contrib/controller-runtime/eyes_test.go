@@ -3,6 +3,7 @@ package kwctrl_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -22,6 +24,7 @@ import (
 	"github.com/kubewright/kubewright/contrib/controller-runtime/internal/configmaps"
 	"github.com/kubewright/kubewright/eyes"
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/ownwrites"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
@@ -40,7 +43,8 @@ func TestEyes(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := eyes.New(eyes.Options{})
-		e.AddCaches("manager", caches)
+		looked := &lookedAt{Caches: caches}
+		e.AddCaches("manager", looked)
 		newQueue := func(name string, l limiter[reconcile.Request]) limitingQueue {
 			q := kwctrl.NewQueue(name, l)
 			e.AddQueue(name, q.(eyes.StatusQueue))
@@ -73,7 +77,101 @@ func TestEyes(t *testing.T) {
 		if len(s.Findings) > 0 {
 			t.Errorf("found %v", s.Findings)
 		}
+		if s = e.Snapshot(); len(s.Informers)+len(s.Queues) > 0 || looked.looks != 2 {
+			t.Errorf("after the end: %+v, %d looks", s, looked.looks)
+		}
+		if e.Snapshot(); looked.looks != 2 {
+			t.Error("caches are looked at after they have ended")
+		}
 	})
+}
+
+// lookedAt counts the looks at caches.
+type lookedAt struct {
+	*kwctrl.Caches
+	looks int
+}
+
+func (l *lookedAt) Statuses() []informer.Status {
+	l.looks++
+	return l.Caches.Statuses()
+}
+
+// TestStopped checks that caches have stopped when all have ended, and those that never ran are collected.
+func TestStopped(t *testing.T) {
+	caches := kwctrl.NewCaches(kwctrl.Options{})
+	config := &rest.Config{Host: "http://api", QPS: -1, Transport: configmaps.New()}
+	check := func(when string, want bool) {
+		t.Helper()
+		if got := caches.Stopped(); got != want {
+			t.Errorf("%s: stopped is %t", when, got)
+		}
+	}
+	made := func() cache.Cache {
+		c, err := caches.NewCache(config, cache.Options{Mapper: configmaps.Mapper()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	check("without a cache", false)
+	one, other := made(), made()
+	made() // It never runs, and is dropped.
+	check("before the start", false)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	for n, c := range []cache.Cache{one, other} {
+		go func() { ended <- c.Start(ctx) }()
+		if n == 0 && !c.WaitForCacheSync(ctx) {
+			t.Error("the cache didn't start")
+		}
+	}
+	if err := one.Start(ctx); err == nil {
+		t.Error("the cache was started twice")
+	}
+	runtime.GC()
+	check("while two run", false)
+	cancel()
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	check("after the end", true)
+	last := made()
+	check("with a new cache", false)
+	runtime.KeepAlive(last)
+}
+
+// TestEndedQueues checks that a look shows neither the queue by which OwnWrites tries a NewQueue, nor one that
+// was shut down with items in it.
+func TestEndedQueues(t *testing.T) {
+	e := eyes.New(eyes.Options{})
+	shown := func(name string, l limiter[reconcile.Request]) limitingQueue {
+		q := kwctrl.NewQueue(name, l)
+		e.AddQueue(name, q.(eyes.StatusQueue))
+		return q
+	}
+	nothing := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+		return reconcile.Result{}, nil
+	})
+	caches := kwctrl.NewCaches(kwctrl.Options{OwnWrites: &ownwrites.Tracker{}})
+	_, o, err := kwctrl.OwnWrites(caches, reconcile.Reconciler(nothing), controller.Options{NewQueue: shown})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := e.Snapshot(); len(s.Queues) > 0 {
+		t.Errorf("before the controller runs: %+v", s.Queues)
+	}
+	q := o.NewQueue("baker", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	q.Add(reconcile.Request{})
+	if s := e.Snapshot(); len(s.Queues) != 1 || s.Queues[0].Source != "baker" || s.Queues[0].Ready != 1 {
+		t.Errorf("%+v", s.Queues)
+	}
+	q.ShutDown()
+	if s := e.Snapshot(); len(s.Queues) > 0 {
+		t.Errorf("after the shutdown: %+v", s.Queues)
+	}
 }
 
 // TestOwnWritesTellsResults checks that a queue knows which runs have failed: not those that ask for another

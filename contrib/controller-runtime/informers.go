@@ -1,6 +1,7 @@
 package kwctrl
 
 import (
+	"maps"
 	"runtime"
 	"sync"
 	"weak"
@@ -14,6 +15,33 @@ type informers struct {
 	mu      sync.Mutex
 	idle    map[weak.Pointer[identified]]struct{}
 	running map[*identified]struct{}
+	// caches are those that were made and haven't ended, nil if none was made.
+	caches map[weak.Pointer[tellingCache]]struct{}
+}
+
+// made records that a cache was made.
+func (all *informers) made(c *tellingCache) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if all.caches == nil {
+		all.caches = map[weak.Pointer[tellingCache]]struct{}{}
+	}
+	all.caches[weak.Make(c)] = struct{}{}
+}
+
+// ended records that a cache doesn't run any more.
+func (all *informers) ended(c *tellingCache) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	delete(all.caches, weak.Make(c))
+}
+
+// stopped reports whether all caches have ended, or are of no use to anybody.
+func (all *informers) stopped() bool {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	maps.DeleteFunc(all.caches, func(c weak.Pointer[tellingCache], _ struct{}) bool { return c.Value() == nil })
+	return all.caches != nil && len(all.caches) == 0
 }
 
 // started is set once any informer of a cache runs. An informer of it that doesn't run by then was removed

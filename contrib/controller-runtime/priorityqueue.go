@@ -144,6 +144,15 @@ func (q *priorityQueue[T]) Done(item T) {
 // Drop is Done for an item that isn't processed, as in a queue of a sharded controller.
 func (q *priorityQueue[T]) Drop(item T) { q.Queue.Done(item) }
 
+// Status has no items that wait once the queue was shut down, because it hands them out no more.
+func (q *priorityQueue[T]) Status() queue.Status {
+	s := q.Queue.Status()
+	if s.ShutDown {
+		s.Ready, s.Again, s.Parked, s.OldestWaiting = 0, 0, 0, 0
+	}
+	return s
+}
+
 // Len counts items in process that were added again, too, as controller-runtime's queue does.
 func (q *priorityQueue[T]) Len() int { return q.Pending() }
 

@@ -40,7 +40,11 @@ func (c *tellingCache) Start(ctx context.Context) error {
 		}
 		stop()
 	})()
-	return c.Cache.Start(running)
+	err := c.Cache.Start(running)
+	if ctx.Err() != nil { // else it was called twice, and the first call goes on
+		c.all.ended(c)
+	}
+	return err
 }
 
 // loggerOf returns the context's logger, or controller-runtime's, or klog's if the program has set none.
