@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -86,6 +87,47 @@ func TestEyes(t *testing.T) {
 	})
 }
 
+// TestHandlerNames checks that handlers of controllers with controller-runtime's own queues, which don't know
+// the controllers' names, are told apart by their types.
+func TestHandlerNames(t *testing.T) {
+	for _, priorities := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			caches := kwctrl.NewCaches(kwctrl.Options{})
+			options := managerOptions(caches)
+			options.Logger, options.Controller.UsePriorityQueue = logr.Discard(), &priorities
+			config := &rest.Config{Host: "http://api", QPS: -1, Transport: configmaps.New()}
+			mgr, err := manager.New(config, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			nothing := reconcile.Func(func(context.Context, reconcile.Request) (reconcile.Result, error) {
+				return reconcile.Result{}, nil
+			})
+			mapped := handler.EnqueueRequestsFromMapFunc(owner)
+			for name, b := range map[string]*builder.Builder{
+				"baker":  builder.ControllerManagedBy(mgr).For(&corev1.ConfigMap{}),
+				"miller": builder.ControllerManagedBy(mgr).Watches(&corev1.ConfigMap{}, mapped),
+			} {
+				if err := b.Named(name).Complete(nothing); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stop := startManager(t, mgr)
+			bubble.Pass(time.Second)
+			var names []string
+			for _, h := range caches.Statuses()[0].Handlers {
+				names = append(names, h.Name)
+			}
+			stop()
+			slices.Sort(names)
+			want := []string{"handler.TypedEnqueueRequestForObject", "handler.enqueueRequestsFromMapFunc"}
+			if !slices.Equal(names, want) {
+				t.Errorf("names %q, want %q", names, want)
+			}
+		})
+	}
+}
+
 // lookedAt counts the looks at caches.
 type lookedAt struct {
 	*kwctrl.Caches
@@ -143,8 +185,8 @@ func TestStopped(t *testing.T) {
 	runtime.KeepAlive(last)
 }
 
-// TestEndedQueues checks that a look shows neither the queue by which OwnWrites tries a NewQueue, nor one that
-// was shut down with items in it.
+// TestEndedQueues checks that a look shows neither the queue by which OwnWrites tries a NewQueue, nor one
+// that was shut down with items in it.
 func TestEndedQueues(t *testing.T) {
 	e := eyes.New(eyes.Options{})
 	shown := func(name string, l limiter[reconcile.Request]) limitingQueue {

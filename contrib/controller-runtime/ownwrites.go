@@ -35,8 +35,9 @@ import (
 //
 // The queue is [NewQueue]'s by default, whatever UsePriorityQueue says. A NewQueue of o is called once by
 // OwnWrites, with an empty name, to see what it makes; this queue is shut down. One that gives its queue to
-// others, as to eyes, has to make it with the limiter that it gets. OwnWrites returns an error if that isn't a queue of
-// NewQueue or [NewPriorityQueue], or if the caches have no tracker. A Reconciler of o has no effect.
+// others, as to eyes, has to make it with the limiter that it gets. OwnWrites returns an error if that isn't
+// a queue of NewQueue or [NewPriorityQueue], or if the caches have no tracker. A Reconciler of o has no
+// effect.
 func OwnWrites[T comparable](
 	c *Caches, r reconcile.TypedReconciler[T], o controller.TypedOptions[T],
 ) (reconcile.TypedReconciler[T], controller.TypedOptions[T], error) {

@@ -87,7 +87,7 @@ type priorityQueue[T comparable] struct {
 	config queue.Config[T]
 	// tracker is that of the queue, nil if it waits for no own writes.
 	tracker *ownwrites.Tracker
-	// name is that of the controller, see controllerOf.
+	// name is that of the controller, see nameOf.
 	name string
 	// down is set before Queue is shut down, because that goes on to hand out ready items.
 	down atomic.Bool
