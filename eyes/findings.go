@@ -170,7 +170,7 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 	}
 	for n, h := range i.Handlers {
 		before := was.Handlers[n]
-		f := Finding{Source: f.Source, Subject: "handler " + h.shown() + " of the " + i.Name, Since: then}
+		f := Finding{Source: f.Source, Since: then}
 		switch {
 		case h.Busy && before.Busy && h.Delivered == before.Delivered:
 			f.Kind = "handler hangs"
@@ -186,6 +186,7 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 		default:
 			continue
 		}
+		f.Subject = "handler " + h.shown() + " of the " + i.Name
 		found = append(found, f)
 	}
 	return found

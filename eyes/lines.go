@@ -79,7 +79,7 @@ func named(finds []finder, key string) []namedObject {
 	objects := []namedObject{}
 	for _, i := range finds {
 		if obj, ok := i.find(key); ok {
-			named := namedObject{Source: i.Source, Informer: i.Name}
+			named := namedObject{Source: i.source, Informer: i.informer}
 			if object, ok := obj.(metav1.Object); ok {
 				named.Version = object.GetResourceVersion()
 			}

@@ -36,8 +36,8 @@ type Snapshot struct {
 
 // finder finds objects of an informer.
 type finder struct {
-	*Informer
-	find func(key string) (obj any, ok bool)
+	source, informer string
+	find             func(key string) (obj any, ok bool)
 }
 
 // Informer is the state of an informer, see informer.Status. Form is typed, metadata or unstructured.
@@ -166,11 +166,10 @@ type Member struct {
 func (s *Snapshot) addInformers(source string, statuses []informer.Status) (runs bool) {
 	runs = len(statuses) == 0
 	for n := range statuses {
-		i := s.informerOf(source, &statuses[n])
 		runs = runs || statuses[n].State != informer.Stopped
-		s.Informers = append(s.Informers, i)
-		if statuses[n].Find != nil {
-			s.finds = append(s.finds, finder{&i, statuses[n].Find})
+		s.Informers = append(s.Informers, s.informerOf(source, &statuses[n]))
+		if find := statuses[n].Find; find != nil {
+			s.finds = append(s.finds, finder{source, statuses[n].Name, find})
 		}
 	}
 	return runs
@@ -187,7 +186,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		ListSeconds: s.ListTook.Seconds(), ListBytes: s.Reading.ListBytes, Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
-		Handlers: []Handler{},
+		Handlers: make([]Handler, 0, len(s.Handlers)),
 	}
 	if !s.Synced || s.Failures > 0 {
 		unsynced := *s

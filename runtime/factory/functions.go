@@ -43,9 +43,10 @@ func Statuses(f Interface) ([]informer.Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	var statuses []informer.Status
 	started, others := set.Informers()
-	for _, i := range append(started, others...) {
+	all := append(started, others...)
+	statuses := make([]informer.Status, 0, len(all))
+	for _, i := range all {
 		s, _ := informer.StatusOf(i)
 		statuses = append(statuses, s)
 	}

@@ -182,7 +182,7 @@ func (i *engine[K]) beforeStop(add func() error) error {
 }
 
 // HasSynced reports whether the store holds a complete list.
-func (i *engine[K]) HasSynced() bool { return cache.IsDone(i.HasSyncedChecker()) }
+func (i *engine[K]) HasSynced() bool { return isClosed(i.hasSynced) }
 
 // HasSyncedChecker returns a checker whose channel is closed once HasSynced is true.
 func (i *engine[K]) HasSyncedChecker() cache.DoneChecker {

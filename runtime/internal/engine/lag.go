@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
@@ -23,18 +25,20 @@ func (i *engine[K]) countLag() {
 // setLag sets the lag of a status, whose Reading is set.
 func (i *engine[K]) setLag(s *informer.Status) {
 	lag, to := i.lag(), &s.Lag
+	type bucket = struct {
+		UpTo    float64
+		Objects uint64
+	}
+	buckets := make([]bucket, 0, 16) // on the stack: most informers have no lag
 	if lag != nil {
 		to.Since, to.Seconds = lag.Since(), lag.Seconds()
 		to.Objects = lag.Each(func(upTo float64, objects uint64) {
-			to.Buckets = append(to.Buckets, struct {
-				UpTo    float64
-				Objects uint64
-			}{upTo, objects})
+			buckets = append(buckets, bucket{upTo, objects})
 		})
 	}
 	switch untimed := lag != nil && lag.Untimed() > 0; {
 	case to.Objects > 0:
-		return
+		to.Buckets = slices.Clone(buckets)
 	case lag == nil:
 		to.Absent = "the source isn't one of kubewright's"
 	case s.Reading.NotStreamed != "":
@@ -48,5 +52,4 @@ func (i *engine[K]) setLag(s *informer.Status) {
 	default:
 		to.Absent = "no change has arrived since it is counted"
 	}
-	to.Buckets = nil
 }

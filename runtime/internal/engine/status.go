@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/listwatch"
 )
@@ -54,7 +56,9 @@ func (i *engine[K]) Status() informer.Status {
 	if stopped {
 		s.State = informer.Stopped
 	}
-	for _, handler := range *i.handlers.Load() {
+	handlers := *i.handlers.Load()
+	s.Handlers = slices.Grow(s.Handlers, len(handlers))
+	for _, handler := range handlers {
 		delivered, busy := handler.progress()
 		s.Handlers = append(s.Handlers, informer.HandlerStatus{
 			Name: handler.name, At: handler.at, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
