@@ -44,9 +44,11 @@ type source func(s *Snapshot) (goesOn bool)
 
 // Options are those of an Eyes. The zero value is valid.
 type Options struct {
-	// Keys shows the names of objects: those that errors and findings are about, and those in selectors. Queues
-	// that are added then keep what happens to some of their items, and ?key= shows it. The finding of an item
-	// that fails again and again then has its last error, as the program has made it.
+	// Keys shows the names of objects: those that errors and findings are about, those that field selectors have
+	// for metadata.name, and the whole URLs of requests that failed, in place of those of their collections. All
+	// other selectors are always shown. Queues that are added then keep what happens to some of their items, and
+	// ?key= shows it. The finding of an item that fails again and again then has its last error, as the program
+	// has made it.
 	Keys bool
 }
 
@@ -93,15 +95,8 @@ func (e *Eyes) AddCaches(name string, c Statuses) {
 // informer that isn't one of this module, only its name and whether it has synced are known.
 func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
 	e.add(name, func(s *Snapshot) bool {
-		status, ok := informer.StatusOf(i)
-		if ok {
-			return s.addInformers(name, []informer.Status{status})
-		}
-		s.Informers = append(s.Informers, Informer{
-			Source: name, Name: status.Name, Synced: status.Synced, State: string(status.State),
-			Handlers: []Handler{}, Unread: "the informer isn't one of kubewright's",
-		})
-		return status.State != informer.Stopped
+		status, _ := informer.StatusOf(i)
+		return s.addInformers(name, []informer.Status{status})
 	})
 }
 

@@ -356,7 +356,7 @@ func TestNames(t *testing.T) {
 		for _, keys := range []bool{false, true} {
 			e := eyes.New(eyes.Options{Keys: keys})
 			e.AddCaches("shop", statuses{{
-				LastError: failed, Relisted: failed,
+				State: informer.Watching, LastError: failed, Relisted: failed,
 				FieldSelector: "metadata.namespace=ns,metadata.name!=secret,metadata.name==secret",
 			}})
 			s := e.Snapshot()

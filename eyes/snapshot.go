@@ -1,9 +1,12 @@
 package eyes
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,7 +59,7 @@ type Informer struct {
 	Dropped []string `json:"dropped,omitempty"`
 	Indexes []string `json:"indexes,omitempty"`
 
-	State   string    `json:"state"`
+	State   string    `json:"state,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	Synced  bool      `json:"synced"`
 	Listed  time.Time `json:"listed,omitzero"`
@@ -94,6 +97,21 @@ type Informer struct {
 	Unread string `json:"unread,omitempty"`
 	// Reason is why it hasn't synced or fails, in a word, see informer.SyncError.
 	Reason string `json:"reason,omitempty"`
+}
+
+// MarshalJSON leaves out counts and handlers if they aren't known: 0 would say that there are none.
+func (i Informer) MarshalJSON() ([]byte, error) {
+	type plain Informer // has no MarshalJSON
+	if i.Unread == "" {
+		return json.Marshal(plain(i))
+	}
+	return json.Marshal(struct {
+		plain
+		Lists    *int `json:"lists,omitempty"`
+		Watches  *int `json:"watches,omitempty"`
+		Objects  *int `json:"objects,omitempty"`
+		Handlers *int `json:"handlers,omitempty"`
+	}{plain: plain(i)})
 }
 
 // Handler is the state of a handler, see informer.HandlerStatus.
@@ -167,7 +185,12 @@ func (s *Snapshot) addInformers(source string, statuses []informer.Status) (runs
 	runs = len(statuses) == 0
 	for n := range statuses {
 		runs = runs || statuses[n].State != informer.Stopped
-		s.Informers = append(s.Informers, s.informerOf(source, &statuses[n]))
+		i := s.informerOf(source, &statuses[n])
+		if i.State == "" || i.State == string(informer.Stopped) && i.Form == "" { // as StatusOf returns of others
+			i = Informer{Source: source, Name: i.Name, State: i.State, Synced: i.Synced, Handlers: i.Handlers,
+				Unread: "the informer isn't one of kubewright's"}
+		}
+		s.Informers = append(s.Informers, i)
 		if find := statuses[n].Find; find != nil {
 			s.finds = append(s.finds, finder{source, statuses[n].Name, find})
 		}
@@ -212,6 +235,9 @@ func (snapshot *Snapshot) textOf(err error) (text, key string) {
 		return "", ""
 	}
 	text = err.Error()
+	if !snapshot.keys {
+		text = withoutURLs(text, err)
+	}
 	var decoding *listwatch.DecodingError
 	var status apierrors.APIStatus
 	switch {
@@ -228,6 +254,36 @@ func (snapshot *Snapshot) textOf(err error) (text, key string) {
 	}
 	return text, key
 }
+
+// withoutURLs replaces the URLs of requests in the text of an error by those of collections.
+func withoutURLs(text string, err error) string {
+	if request, ok := err.(*url.Error); ok {
+		text = strings.ReplaceAll(text, strconv.Quote(request.URL), strconv.Quote(collectionOf(request.URL)))
+	}
+	switch err := err.(type) {
+	case interface{ Unwrap() error }:
+		text = withoutURLs(text, err.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, one := range err.Unwrap() {
+			text = withoutURLs(text, one)
+		}
+	}
+	return text
+}
+
+// collectionOf returns a URL without its query, and with the path of the collection in it, if there is one:
+// all else may name objects.
+func collectionOf(request string) string {
+	u, err := url.Parse(request)
+	if err != nil {
+		return "(URL)"
+	}
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: collection.FindString(u.Path)}
+	return shown.String()
+}
+
+// collection matches the path of a collection, below a path that all requests to a server may have.
+var collection = regexp.MustCompile(`^.*?/(api/[^/]+|apis/[^/]+/[^/]+)(/namespaces/[^/]+)?/[^/]+`)
 
 // unnamed replaces the name of an object in a text, but not its letters inside of other words.
 func unnamed(text, name string) string {

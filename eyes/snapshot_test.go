@@ -3,8 +3,12 @@ package eyes_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -13,6 +17,8 @@ import (
 	clientgoqueue "k8s.io/client-go/util/workqueue"
 
 	"github.com/kubewright/kubewright/eyes"
+	"github.com/kubewright/kubewright/runtime/factory"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
@@ -29,10 +35,80 @@ func TestEmpty(t *testing.T) {
 			t.Errorf("%s, want %s at the end", text, want)
 		}
 	}
-	e.AddInformer("shop", cache.NewSharedInformer(&cache.ListWatch{}, &corev1.Pod{}, 0)) // client-go's
-	text, err := json.Marshal(e.Snapshot())
-	if err != nil || !strings.Contains(string(text), `"handlers":[],"unread":"the informer isn't`) {
-		t.Errorf("%s, %v", text, err)
+}
+
+// TestUnread checks that nothing is said of what can't be known of client-go's informers, and why.
+func TestUnread(t *testing.T) {
+	e := eyes.New(eyes.Options{})
+	e.AddInformer("alone", cache.NewSharedInformer(&cache.ListWatch{}, &corev1.Pod{}, 0))
+	f := factory.New(0)
+	f.InformerFor(&corev1.Pod{}, func(any, time.Duration) cache.SharedIndexInformer {
+		return cache.NewSharedIndexInformer(&cache.ListWatch{}, &corev1.Pod{}, 0, nil)
+	})
+	if err := e.AddFactory("shop", f); err != nil {
+		t.Fatal(err)
+	}
+	s := e.Snapshot()
+	text, err := json.Marshal(s.Informers)
+	const one = `{"source":%q,"name":"SharedIndexInformer *v1.Pod","group":"","version":"","resource":"",` +
+		`"synced":false,"unread":"the informer isn't one of kubewright's"}`
+	if want := fmt.Sprintf("["+one+","+one+"]", "alone", "shop"); err != nil || string(text) != want {
+		t.Errorf("%s, %v, want %s", text, err, want)
+	}
+	var decoded []eyes.Informer
+	if err := json.Unmarshal(text, &decoded); err != nil || len(decoded) != 2 || decoded[0].Unread == "" {
+		t.Errorf("%+v, %v", decoded, err)
+	}
+	var page strings.Builder
+	if err := s.WriteText(&page); err != nil {
+		t.Fatal(err)
+	}
+	const row = " SharedIndexInformer *v1.Pod - - - no - - - - - -\n" +
+		" not known, because: the informer isn't one of kubewright's\n"
+	if got := spaces.ReplaceAllString(page.String(), " "); strings.Count(got, row) != 2 {
+		t.Errorf("%q isn't there twice in\n%s", row, got)
+	}
+}
+
+var spaces = regexp.MustCompile(" +")
+
+// TestURLs checks that the URL of a request that failed is shown up to the collection, unless names of
+// objects are.
+func TestURLs(t *testing.T) {
+	const host = "https://10.0.0.1:6443"
+	for path, want := range map[string]string{
+		"/api/v1/pods?fieldSelector=metadata.name%3Dsecret&watch=true": "/api/v1/pods",
+		"/api/v1/namespaces/x/secrets?limit=500#secret":                "/api/v1/namespaces/x/secrets",
+		"/api/v1/namespaces/x/secrets/secret?timeout=9s":               "/api/v1/namespaces/x/secrets",
+		"/api/v1/namespaces/secret":                                    "/api/v1/namespaces",
+		"/apis/apps/v1/namespaces/x/deployments/secret/status":         "/apis/apps/v1/namespaces/x/deployments",
+		"/apis/apps/v1/deployments/secret":                             "/apis/apps/v1/deployments",
+		"/k8s/clusters/local/api/v1/nodes/secret":                      "/k8s/clusters/local/api/v1/nodes",
+		"/bakeries/secret":                                             "",
+		"/api/v1/pods/sec\x7fret":                                      "(URL)",
+	} {
+		refused := &url.Error{Op: "Get", URL: host + path, Err: errors.New("dial tcp 10.0.0.1:6443: refused")}
+		if want != "(URL)" {
+			want = host + want
+		}
+		text := `Get "` + want + `": dial tcp 10.0.0.1:6443: refused`
+		for failed, want := range map[error]string{
+			refused: text,
+			fmt.Errorf("failed to list: %w", refused):            "failed to list: " + text,
+			errors.Join(errors.New("odd"), refused):              "odd\n" + text,
+			&url.Error{Op: "Post", URL: "/secret", Err: refused}: `Post "": ` + text,
+		} {
+			for _, keys := range []bool{false, true} {
+				if keys {
+					want = failed.Error()
+				}
+				e := eyes.New(eyes.Options{Keys: keys})
+				e.AddCaches("shop", statuses{{State: informer.Watching, LastError: failed, Relisted: failed}})
+				if i := e.Snapshot().Informers[0]; i.LastError != want || i.Relisted != want {
+					t.Errorf("with keys %t, %q and %q, want %q", keys, i.LastError, i.Relisted, want)
+				}
+			}
+		}
 	}
 }
 
@@ -48,7 +124,7 @@ func TestErrorsDontNameObjects(t *testing.T) {
 		"ünused": `pods "(name)" is forbidden: no`,
 	} {
 		e := eyes.New(eyes.Options{})
-		e.AddCaches("shop", statuses{{LastError: apierrors.NewForbidden(
+		e.AddCaches("shop", statuses{{State: informer.Watching, LastError: apierrors.NewForbidden(
 			schema.GroupResource{Resource: "pods"}, name, errors.New("no"))}})
 		if got := e.Snapshot().Informers[0]; got.LastError != want || got.LastErrorKey != "" {
 			t.Errorf("%s: the error is %q, want %q", name, got.LastError, want)

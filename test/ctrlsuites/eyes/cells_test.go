@@ -192,3 +192,17 @@ func TestCells(t *testing.T) {
 	b.wait(`[...document.querySelectorAll("#informers dd")].some(dd => dd.textContent.includes("no role"))`)
 	b.check(`document.querySelector("#informers tbody td:nth-child(2)").className === "bad"`)
 }
+
+// TestUnread checks that the page says of client-go's informers what it can't know, and why.
+func TestUnread(t *testing.T) {
+	e := eyes.New(eyes.Options{})
+	e.AddInformer("shop", cache.NewSharedInformer(&cache.ListWatch{}, &corev1.Pod{}, 0))
+	b := open(t, e)
+	b.has(b.cells("informers")[0], map[string]string{
+		"Informer": "SharedIndexInformer *v1.Pod", "Source": "shop", "Namespace": "-", "Form": "-", "State": "-",
+		"For": "-", "Synced": "no", "Objects": "-", "Lists": "-", "Watches": "-", "Last event": "-",
+		"Failures": "-", "Lag, 99%": "-",
+	}, nil)
+	b.html() // opens the row
+	b.check(`document.querySelector("dl").textContent.includes("the informer isn't one of kubewright's")`)
+}

@@ -1,10 +1,13 @@
 package eyes
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -86,6 +89,17 @@ func TestSecrets(t *testing.T) {
 		FailingSince: time.Now().Add(-time.Minute), Relisted: missing, Mutations: 1, MutatedObject: secret,
 		FieldSelector: "metadata.name=" + secret,
 	}}}
+	// Requests that fail have names in their URLs: in the last error, why a list was necessary, and findings.
+	refused := func(path string) error {
+		return &url.Error{Op: "Get", URL: "https://api/api/v1/namespaces/x/ovens" + path, Err: syscall.ECONNREFUSED}
+	}
+	now := time.Now()
+	all.list = append(all.list, informer.Status{
+		Name: "informer of ovens", State: informer.BackingOff, Failures: 3, FailingSince: now.Add(-time.Minute),
+		LastError: refused("?fieldSelector=metadata.name%3D" + secret),
+		Relisted:  refused("/" + secret + "?timeout=9s"), Listed: now,
+		RecentLists: [3]time.Time{now.Add(-2 * time.Minute), now.Add(-time.Minute), now},
+	})
 	for _, keys := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keys %t", keys), func(t *testing.T) {
 			e := eyes.New(eyes.Options{Keys: keys})
@@ -103,6 +117,12 @@ func TestSecrets(t *testing.T) {
 				}
 				if !strings.Contains(answer, "spec.size") {
 					t.Errorf("%s lacks the path of the field", name)
+				}
+				// Twice in findings, and as the last error and the reason of the relist.
+				quote := map[string]string{"JSON": `\"`}[name]
+				refused := "https://api/api/v1/namespaces/x/ovens" + cmp.Or(quote, `"`) + ": connection refused"
+				if got := strings.Count(answer, refused); !keys && got != 4 {
+					t.Errorf("%s tells %d times of which collection the requests failed: %s", name, got, answer)
 				}
 			}
 			if strings.Contains(metrics, secret) || !strings.Contains(metrics, `resource="bakeries"`) {
