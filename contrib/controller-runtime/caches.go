@@ -231,14 +231,15 @@ func withKind(obj runtime.Object, scheme *runtime.Scheme) runtime.Object {
 	return example
 }
 
-// Statuses returns the status of each informer that has not stopped, sorted by name.
+// Statuses returns the status of each informer that has not stopped, sorted by name. The names of those that
+// run are different: the server's host, the form of the objects and perhaps a number are in brackets.
 func (c *Caches) Statuses() []informer.Status {
 	var statuses []informer.Status
 	for _, i := range c.informers.now() {
 		status, _ := informer.StatusOf(i)
 		statuses = append(statuses, status)
 	}
-	slices.SortFunc(statuses, func(a, b informer.Status) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(statuses, func(a, b informer.Status) int { return strings.Compare(a.Name, b.Name) })
 	return statuses
 }
 

@@ -3,8 +3,11 @@ package kwctrl_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -257,4 +261,80 @@ func TestOwnWritesTellsResults(t *testing.T) {
 	if s := look.Status(); s.Failing != 1 || s.FailingError != "no flour" {
 		t.Errorf("after twelve errors: %+v", s)
 	}
+}
+
+// TestInformersOfOneKind checks that looks tell apart the informers of several namespaces and clusters, in one
+// order, so that a handler which hangs in one of them is found, and where.
+func TestInformersOfOneKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		caches, e := kwctrl.NewCaches(kwctrl.Options{}), eyes.New(eyes.Options{})
+		e.AddCaches("manager", caches)
+		var all []cache.Cache
+		for n, host := range []string{"north", "south"} {
+			api := configmaps.New()
+			for _, namespace := range []string{"a", "b"} {
+				api.Create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one"}})
+			}
+			c, err := caches.NewCache(&rest.Config{Host: "http://" + host, QPS: -1, Transport: api}, cache.Options{
+				Mapper: configmaps.Mapper(), DefaultNamespaces: map[string]cache.Config{"a": {}, "b": {}},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c)
+			i, err := c.GetInformer(ctx, &corev1.ConfigMap{}, cache.BlockUntilSynced(false))
+			if err != nil {
+				t.Fatal(err)
+			}
+			handlers := []toolscache.ResourceEventHandlerFuncs{{}, {AddFunc: func(obj any) {
+				if obj.(*corev1.ConfigMap).Namespace == "b" {
+					<-ctx.Done()
+				}
+			}}}
+			for _, h := range handlers[:n+1] { // The one that hangs is in the south.
+				if _, err := i.AddEventHandler(h); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		look := func() (names []string, findings []eyes.Finding) {
+			s := e.Snapshot()
+			for _, i := range s.Informers {
+				names = append(names, fmt.Sprintf("%s with %d handlers", i.Name, len(i.Handlers)))
+			}
+			return names, s.Findings
+		}
+		ordered := func() (names []string) {
+			names, _ = look()
+			for range 20 {
+				if again, _ := look(); !slices.Equal(again, names) {
+					t.Errorf("%q, and then %q", names, again)
+					break
+				}
+			}
+			return names
+		}
+		ordered()
+		var running sync.WaitGroup
+		for _, c := range all {
+			running.Go(func() { _ = c.Start(ctx) })
+		}
+		synctest.Wait()
+		names := ordered()
+		if unique := slices.Compact(slices.Clone(names)); len(unique) != 4 {
+			t.Errorf("informers %q", names)
+		}
+		bubble.Pass(10 * time.Second)
+		look()
+		bubble.Pass(10 * time.Second)
+		_, findings := look()
+		if len(findings) != 1 || findings[0].Kind != "handler hangs" ||
+			!strings.Contains(findings[0].Subject, " (south/typed") ||
+			!strings.HasSuffix(findings[0].Subject, " in namespace b") {
+			t.Errorf("found %v", findings)
+		}
+		stop()
+		running.Wait()
+	})
 }

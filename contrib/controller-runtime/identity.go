@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,6 +14,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/ownwrites"
 )
 
@@ -26,6 +28,8 @@ type identified struct {
 	names        *names
 	form         string
 	gvr          schema.GroupVersionResource
+	// number is how many informers its Caches had made before.
+	number int
 	// tracker gets the informer when that runs, because it would keep one that never runs. It may be nil.
 	tracker *ownwrites.Tracker
 }
@@ -45,9 +49,14 @@ func (i *identified) run(ctx context.Context, run func()) {
 	id, release := i.names.reserve(i.form, i.gvr)
 	defer release()
 	// After the start this does nothing, and Run only logs that it was called twice.
-	i.SharedIndexInformer.(interface {
+	inside := i.SharedIndexInformer.(interface {
 		SetIdentity(func() toolscache.InformerNameAndResource)
-	}).SetIdentity(func() toolscache.InformerNameAndResource { return id })
+		SetName(string)
+	})
+	inside.SetIdentity(func() toolscache.InformerNameAndResource { return id })
+	// Nothing else tells informers of a kind apart that are of several clusters or managers.
+	status, _ := informer.StatusOf(i)
+	inside.SetName(strings.TrimSuffix(status.Name, " ("+i.form+")") + " (" + id.Name() + ")")
 	defer i.overrides.logLater(ctx)()
 	if i.tracker != nil {
 		if err := i.tracker.Add(i); err != nil {

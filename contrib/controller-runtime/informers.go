@@ -1,8 +1,10 @@
 package kwctrl
 
 import (
+	"cmp"
 	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"weak"
 
@@ -13,6 +15,7 @@ import (
 // nothing tells it that a cache won't run an informer any more.
 type informers struct {
 	mu      sync.Mutex
+	count   int
 	idle    map[weak.Pointer[identified]]struct{}
 	running map[*identified]struct{}
 	// caches are those that were made and haven't ended, nil if none was made.
@@ -54,6 +57,8 @@ func (all *informers) add(i *identified) {
 	runtime.AddCleanup(i, all.forget, idle)
 	all.mu.Lock()
 	defer all.mu.Unlock()
+	i.number = all.count
+	all.count++
 	if all.idle == nil {
 		all.idle, all.running = map[weak.Pointer[identified]]struct{}{}, map[*identified]struct{}{}
 	}
@@ -95,7 +100,8 @@ func (all *informers) markStopped(i *identified) {
 	delete(all.running, i)
 }
 
-// now returns the informers that run, and those of caches that haven't started.
+// now returns the informers that run, and those of caches that haven't started, in the order in which they
+// were made.
 func (all *informers) now() (list []toolscache.SharedInformer) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
@@ -109,5 +115,8 @@ func (all *informers) now() (list []toolscache.SharedInformer) {
 			list = append(list, i)
 		}
 	}
+	slices.SortFunc(list, func(a, b toolscache.SharedInformer) int {
+		return cmp.Compare(a.(*identified).number, b.(*identified).number)
+	})
 	return list
 }

@@ -359,7 +359,8 @@ func TestManagerThatEnds(t *testing.T) {
 		bubble.Pass(3 * time.Minute) // Two are the limit of controllers.
 		log := p.logged()
 		if strings.Count(log, "did not sync") != 1 || !strings.Contains(log, "because of this informer") ||
-			!strings.Contains(log, `"informer"="informer of v1 ConfigMap"`) || !strings.Contains(log, "no role") {
+			!strings.Contains(log, `"informer"="informer of v1 ConfigMap (api/typed)"`) ||
+			!strings.Contains(log, "no role") {
 			t.Errorf("the manager has logged\n%s", log)
 		}
 	})

@@ -40,7 +40,8 @@ const (
 type Status struct {
 	// Name is made from what the informer caches: "informer of apps/v1 deployments in
 	// namespace shop", or from the type of its objects if the resource is unknown. The name
-	// that identifies the informer in metrics, if it has one, follows in brackets.
+	// that identifies the informer in metrics, if it has one, follows in brackets. An informer made from a
+	// ListerWatcher is named after the kind or the type of its objects; its namespace comes last, once known.
 	Name string
 	// Type is the type of its objects, Resource and Namespace are what it lists. Namespace is empty for all
 	// namespaces. For an informer made from a ListerWatcher, both are known once the transport of

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -66,7 +65,7 @@ func (s *shared[K]) AddHandler(
 	handler cache.ResourceEventHandler, options informer.HandlerOptions,
 ) (cache.ResourceEventHandlerRegistration, error) {
 	if handler == nil {
-		return nil, fmt.Errorf("add a handler to the %s: %w", s.core.config.Name, errNilHandler)
+		return nil, fmt.Errorf("add a handler to the %s: %w", s.Status().Name, errNilHandler)
 	}
 	at := ""
 	if options.Name == "" {
@@ -149,7 +148,10 @@ func (s *shared[K]) LastSyncResourceVersion() string { return s.core.LastSyncRes
 // Status returns the state of the informer, see [informer.StatusOf].
 func (s *shared[K]) Status() informer.Status {
 	status, scope := s.core.Status(), s.Scope()
-	status.Namespace = cmp.Or(status.Namespace, scope.Namespace)
+	if status.Namespace == "" && scope.Namespace != "" {
+		status.Namespace = scope.Namespace
+		status.Name += " in namespace " + scope.Namespace
+	}
 	status.LabelSelector, status.FieldSelector = scope.Labels, scope.Fields
 	status.Indexes = slices.Sorted(maps.Keys(s.indexer.GetIndexers()))
 	return status
@@ -225,6 +227,12 @@ func (s *shared[K]) Identity() func() cache.InformerNameAndResource {
 // the start it does nothing.
 func (s *shared[K]) SetIdentity(identity func() cache.InformerNameAndResource) {
 	_ = s.core.beforeStart(func() { s.core.config.Identifier = identity })
+}
+
+// SetName sets the informer's name. A namespace that is known from requests only follows it in the status.
+// After the start it does nothing.
+func (s *shared[K]) SetName(name string) {
+	_ = s.core.beforeStart(func() { s.core.config.Name = name })
 }
 
 // SetResource sets the resource that the status reports. After the start it does nothing.

@@ -21,10 +21,11 @@ func (i *engine[K]) Status() informer.Status {
 	i.mu.Lock()
 	r, queue := i.reader, i.queue
 	stopped, resource, dropped := i.stopped, i.resource(), i.config.Options.Drop
+	name := i.config.Name
 	i.mu.Unlock()
 
 	s := informer.Status{
-		Name:            i.config.Name,
+		Name:            name,
 		Type:            i.config.TypeName,
 		Resource:        resource,
 		Namespace:       i.config.Namespace,
