@@ -100,7 +100,7 @@ func TestFindings(t *testing.T) {
 		texts []string
 	}{
 		"a start":   {fault: func(r *rig) { r.start() }, wait: 10 * time.Second},
-		"a standby": {wait: time.Hour},
+		"a standby": {fault: func(r *rig) { r.queue.Add("ns/a") }, wait: time.Hour},
 		"an empty collection": {fault: func(r *rig) { r.start() }, later: func(r *rig) { r.server.Bookmark() },
 			wait: time.Minute},
 		"forbidden": {
@@ -203,7 +203,7 @@ func TestFindings(t *testing.T) {
 			wait:  11 * time.Second, kind: "handler panics", texts: []string{"baker", "1 more"},
 		},
 		"no worker": {
-			fault: func(r *rig) { r.queue.Add("ns/a") }, wait: 11 * time.Second,
+			fault: func(r *rig) { r.lack() }, wait: 11 * time.Second,
 			kind: "no worker", texts: []string{"bakeries", "1 item is ready"},
 		},
 		"no progress": {
@@ -411,7 +411,7 @@ func TestHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.start()
-		r.queue.Add("ns/a")
+		r.lack()
 		get := func(method, target string) (*http.Response, string) {
 			w := httptest.NewRecorder()
 			r.eyes.ServeHTTP(w, httptest.NewRequest(method, target, nil))

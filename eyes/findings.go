@@ -16,8 +16,8 @@ import (
 //	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes
 //	relists too often the last list but two is less than three minutes ago
 //	handler hangs     a handler hasn't returned from the same notification between two looks
-//	backlog grows     1,000 notifications or more wait for a handler that was given some, more than at the look
-//	                  before
+//	backlog grows     1,000 notifications or more waited for a handler at the look before, and more do now,
+//	                  though it was given some meanwhile
 //	handler panics    a handler has panicked since the look before
 //	reconcile hangs   an item has been in process for ten minutes, in a queue with metrics
 //	key fails         items were requeued with back-off twelve times in a row, with the default limiter for
@@ -28,12 +28,13 @@ import (
 //	cache mutated     a cached object was found to be modified, if informer.Options.MutationSample is set
 //	no progress       items have been ready in all looks of two minutes, and none was handed out
 //	no worker         items have been ready in all looks of ten seconds, none was handed out and none is in
-//	                  process
+//	                  process, though some were before: until then, the workers may have yet to start
 //	member can't act  a member of a sharded controller may begin no work in two looks
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
 //
-// None fires for a start, a standby whose informers and queues don't run, or an empty collection.
+// None fires for a start, a standby whose informers or workers don't run, or an empty collection. Informers
+// with the same name, of one source, are not compared with those of the look before.
 type Finding struct {
 	Kind string `json:"kind"`
 	// Source is the name that was given to Add, Subject the informer, the handler or the queue.
@@ -86,15 +87,13 @@ func Findings(before, now *Snapshot) []Finding {
 	if before != nil {
 		earlier = *before
 	}
+	are, were := now.byIdentity(), earlier.byIdentity()
 	for n := range now.Informers {
 		i := &now.Informers[n]
 		f := Finding{Source: i.Source, Subject: i.Name}
 		findings = append(findings, i.findings(f, now.Taken)...)
-		was := slices.IndexFunc(earlier.Informers, func(o Informer) bool {
-			return o.Source == i.Source && o.Name == i.Name && o.Form == i.Form
-		})
-		if was >= 0 {
-			findings = append(findings, i.changes(f, &earlier.Informers[was], earlier.Taken)...)
+		if was := only(were, i); was != nil && only(are, i) != nil {
+			findings = append(findings, i.changes(f, was, earlier.Taken)...)
 		}
 	}
 	for n := range now.Members {
@@ -119,6 +118,29 @@ func Findings(before, now *Snapshot) []Finding {
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Source, b.Source) })
 	return findings
+}
+
+// byIdentity returns the informers in the order of what they are found by in another look.
+func (s *Snapshot) byIdentity() []*Informer {
+	all := make([]*Informer, 0, len(s.Informers))
+	for n := range s.Informers {
+		all = append(all, &s.Informers[n])
+	}
+	slices.SortFunc(all, compareIdentities)
+	return all
+}
+
+func compareIdentities(a, b *Informer) int {
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Form, b.Form))
+}
+
+// only returns the informer among all, in their order, that is the same as i, nil without exactly one.
+func only(all []*Informer, i *Informer) *Informer {
+	n, found := slices.BinarySearchFunc(all, i, compareIdentities)
+	if !found || n+1 < len(all) && compareIdentities(all[n+1], i) == 0 {
+		return nil
+	}
+	return all[n]
 }
 
 // findings returns what one look shows of an informer.
@@ -172,11 +194,13 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 		before := was.Handlers[n]
 		f := Finding{Source: f.Source, Since: then}
 		switch {
+		case h.Delivered < before.Delivered: // It is another one, of an informer that was made anew.
+			continue
 		case h.Busy && before.Busy && h.Delivered == before.Delivered:
 			f.Kind = "handler hangs"
 			f.Cause = fmt.Sprintf("it hasn't returned from a notification; %s", count(uint64(h.Backlog),
 				"more waits", "more wait"))
-		case h.Backlog >= backlogLimit && h.Backlog > before.Backlog:
+		case before.Backlog >= backlogLimit && h.Backlog > before.Backlog && h.Delivered > before.Delivered:
 			f.Kind = "backlog grows"
 			f.Cause = fmt.Sprintf("%d notifications wait, and %d did before; it got %d meanwhile",
 				h.Backlog, before.Backlog, h.Delivered-before.Delivered)
@@ -246,7 +270,7 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 	stalled := now.Sub(q.StalledSince)
 	f.Since = q.StalledSince
 	switch {
-	case q.InProcess == 0 && stalled >= spacing:
+	case q.InProcess == 0 && q.HandedOut > 0 && stalled >= spacing:
 		f.Kind, f.Cause = "no worker", count(uint64(q.Ready), "item is", "items are")+" ready, and nobody takes any"
 		found = append(found, f)
 	case q.InProcess > 0 && stalled >= stalledFor:

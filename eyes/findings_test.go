@@ -29,15 +29,31 @@ func TestLimits(t *testing.T) {
 			Source: "bakeries", InProcess: 2, LongestRunningSeconds: &seconds,
 		}}}
 	}
+	idle := func(s eyes.Snapshot) eyes.Snapshot { s.Informers[0].Handlers[0].Busy = false; return s }
+	twice := func(s eyes.Snapshot) eyes.Snapshot { s.Informers = append(s.Informers, s.Informers...); return s }
+	ready := func(handedOut uint64) eyes.Snapshot {
+		return eyes.Snapshot{Queues: []eyes.Queue{{
+			Source: "bakeries", Ready: 1, HandedOut: handedOut, StalledSince: then,
+		}}}
+	}
+	late := func(s eyes.Snapshot, since time.Time) eyes.Snapshot { s.Queues[0].StalledSince = since; return s }
 	for name, c := range map[string]struct {
 		before, now eyes.Snapshot
 		want        []string // parts of the text, none if there is no finding
 	}{
-		"a short backlog": {handler(10, 5), handler(999, 8), nil},
-		"a backlog": {handler(10, 5), handler(1000, 8),
-			[]string{"backlog grows: handler baker", "1000 ", "10 did", "it got 3", then.Format(time.RFC3339)}},
-		"a backlog that doesn't grow": {handler(1000, 5), handler(1000, 8), nil},
-		"a slow reconcile":            {running(1), running(599), nil},
+		"a burst": {handler(999, 5), handler(5000, 8), nil},
+		"a backlog": {handler(1000, 5), handler(1001, 8),
+			[]string{"backlog grows: handler baker", "1001 ", "1000 did", "it got 3", then.Format(time.RFC3339)}},
+		"a backlog that doesn't grow":        {handler(1000, 5), handler(1000, 8), nil},
+		"a backlog of one that gets nothing": {idle(handler(1000, 5)), handler(1001, 5), nil},
+		"a backlog of one that is new":       {handler(1000, 8), handler(1001, 5), nil},
+		"one that hangs":                     {handler(10, 5), handler(10, 5), []string{"handler hangs"}},
+		"two, of which one may hang":         {handler(10, 5), twice(handler(10, 5)), nil},
+		"two, of which one may have hung":    {twice(handler(10, 5)), handler(10, 5), nil},
+		"no worker yet":                      {ready(0), ready(0), nil},
+		"no worker for nine seconds":         {ready(1), late(ready(1), now.Add(-9*time.Second)), nil},
+		"no worker any more":                 {ready(1), ready(1), []string{"no worker: the queue"}},
+		"a slow reconcile":                   {running(1), running(599), nil},
 		"a reconcile": {running(1), running(600),
 			[]string{"reconcile hangs", "2 items", now.Add(-10 * time.Minute).Format(time.RFC3339)}},
 	} {
@@ -83,4 +99,12 @@ func TestRelistsOfPart(t *testing.T) {
 			t.Errorf("found %v", found)
 		}
 	})
+}
+
+// lack adds an item to the queue, whose worker has ended after the first one.
+func (r *rig) lack() {
+	r.queue.Add("ns/first")
+	r.queue.Get()
+	r.queue.Done("ns/first")
+	r.queue.Add("ns/a")
 }

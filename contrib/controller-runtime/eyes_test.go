@@ -263,8 +263,8 @@ func TestOwnWritesTellsResults(t *testing.T) {
 	}
 }
 
-// TestInformersOfOneKind checks that looks tell apart the informers of several namespaces and clusters, in one
-// order, so that a handler which hangs in one of them is found, and where.
+// TestInformersOfOneKind checks that looks tell apart the informers of several namespaces and clusters, in
+// one order, so that a handler which hangs in one of them is found, and where.
 func TestInformersOfOneKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

@@ -14,7 +14,8 @@ import (
 // informers are the informers of Caches. It keeps those that run. To the others it has weak pointers, because
 // nothing tells it that a cache won't run an informer any more.
 type informers struct {
-	mu      sync.Mutex
+	mu sync.Mutex
+	// count is how many were made: they are listed in this order.
 	count   int
 	idle    map[weak.Pointer[identified]]struct{}
 	running map[*identified]struct{}

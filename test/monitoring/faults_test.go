@@ -183,11 +183,14 @@ var faults = map[string]fault{
 	"KubewrightQueueWithoutWorker": {
 		plant: func(p *program) func() {
 			q := p.addQueue("idle", nil)
-			q.Add("oslo")
-			return func() {
+			take := func() {
 				key, _ := q.Get()
 				q.Done(key)
 			}
+			q.Add("oslo")
+			take() // A queue of which nobody has taken any may be that of a standby.
+			q.Add("oslo")
+			return take
 		},
 		labels: map[string]string{"source": "idle"},
 	},

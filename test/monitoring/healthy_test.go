@@ -41,7 +41,7 @@ func TestHealthy(t *testing.T) {
 		},
 		"a standby": func(p *program) {
 			p.eyes.AddInformer("shop", p.newInformer(p.server))
-			p.addQueue("bakeries", nil)
+			p.addQueue("bakeries", nil).Add("oslo") // as with EnableWarmup of controller-runtime
 			p.newMember(shardingtest.NewGroup(), "bakers", "anna")
 			p.pass(time.Hour)
 		},

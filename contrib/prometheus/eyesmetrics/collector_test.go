@@ -45,6 +45,9 @@ func TestCollector(t *testing.T) {
 		defer q.ShutDown()
 		e.AddQueue("bakeries\xff", q)
 		q.Add("secret")
+		q.Get()
+		q.Done("secret")
+		q.Add("secret") // The worker has ended.
 		e.Snapshot()
 		bubble.Pass(time.Minute)
 		registry := prometheus.NewRegistry()
