@@ -178,14 +178,17 @@ func isNoCode(folder string) bool {
 		folder == "node_modules"
 }
 
-// reportManagers reports managers that have a NewCache.
+// reportManagers reports managers that have a NewCache, and those whose options aren't a literal.
 func (m *mover) reportManagers(g *program, literals []managerLiteral) {
 	for _, l := range literals {
 		s := g.sources[l.file]
-		if l.has == nil || slices.Contains(s.optionLines(), l.has.Line) {
-			continue
-		}
-		if _, imported := s.nameOf(ownManagers); !imported {
+		_, imported := s.nameOf(ownManagers)
+		switch {
+		case imported || l.has != nil && slices.Contains(s.optionLines(), l.has.Line):
+		case l.has == nil && l.brace == 0:
+			m.report.byHand(m.relative(l.file), l.line, "these options of a manager are no literal; set their "+
+				"NewCache to that of kwctrl.NewCaches")
+		case l.has != nil:
 			m.report.byHand(m.relative(l.has.Filename), l.has.Line, "this manager has a NewCache; set "+
 				"kwctrl.Options.NewCache to it, and NewCache to that of kwctrl.NewCaches")
 		}

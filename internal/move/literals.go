@@ -6,11 +6,12 @@ import (
 	"go/types"
 )
 
-// managerLiteral is a composite literal of manager.Options.
+// managerLiteral is a composite literal of manager.Options, or a variable without a value or a call of new in
+// place of one.
 type managerLiteral struct {
 	file string
 	line int
-	// brace is the offset of its opening brace.
+	// brace is the offset of its opening brace, 0 if it has none.
 	brace int
 	// has is the place of a NewCache in the literal or of an assignment to this field in the same function.
 	has *token.Position
@@ -52,6 +53,10 @@ func managersIn(pkg *checkedPackage, files *token.FileSet, decl ast.Decl) (found
 			return true
 		}
 		parents = append(parents, n)
+		if isZeroManager(pkg.info, n) {
+			at := files.PositionFor(n.Pos(), false)
+			found = append(found, managerLiteral{file: at.Filename, line: at.Line, has: assigned})
+		}
 		literal, ok := n.(*ast.CompositeLit)
 		if !ok || !isManagerOptions(pkg.info.Types[literal].Type) || isNoManager(literal, parents) {
 			return true
@@ -68,6 +73,17 @@ func managersIn(pkg *checkedPackage, files *token.FileSet, decl ast.Decl) (found
 		return true
 	})
 	return found
+}
+
+// isZeroManager reports whether a node declares empty options of a manager, to be set field by field.
+func isZeroManager(info *types.Info, n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.ValueSpec:
+		return n.Type != nil && len(n.Values) == 0 && isManagerOptions(info.Types[n.Type].Type)
+	case *ast.CallExpr:
+		return info.Types[n.Fun].IsBuiltin() && isManagerOptions(info.Types[n].Type)
+	}
+	return false
 }
 
 // isManagerOptions reports whether a type is manager.Options, or points to it.

@@ -252,7 +252,7 @@ func (m *mover) forwardChanges(g *program, literals []managerLiteral) (map[strin
 	braces := map[string][]int{}
 	m.gets = map[string][]int{}
 	for _, l := range literals {
-		if l.has == nil {
+		if l.has == nil && l.brace > 0 {
 			braces[l.file] = append(braces[l.file], l.brace)
 			m.gets[l.file] = append(m.gets[l.file], l.line)
 		}
