@@ -80,14 +80,12 @@ func (e *Eyes) AddFactory(name string, f factory.Interface) error {
 	return nil
 }
 
-// AddCaches looks at all informers of caches. If c has a method Stopped, which returns a bool, as Caches of
-// contrib/controller-runtime have, it does so until that returns true. It replaces what was added by that
-// name.
+// AddCaches looks at all informers of caches, until Remove: others may be made at any time. It replaces what
+// was added by that name.
 func (e *Eyes) AddCaches(name string, c Statuses) {
 	e.add(name, func(s *Snapshot) bool {
 		s.addInformers(name, c.Statuses())
-		ends, ok := c.(interface{ Stopped() bool })
-		return !ok || !ends.Stopped()
+		return true
 	})
 }
 

@@ -33,7 +33,7 @@ import (
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
 //
-// None fires for a start, a standby whose informers or workers don't run, or an empty collection. Informers
+// None fires for a start, a standby that hasn't led before, or an empty collection. Informers
 // with the same name, of one source, are not compared with those of the look before.
 type Finding struct {
 	Kind string `json:"kind"`
@@ -164,8 +164,7 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 	}
 	if runs && !i.ThirdListed.IsZero() && now.Sub(i.ThirdListed) < threeLists {
 		f.Kind, f.Since, f.Key = "relists too often", i.ThirdListed, i.RelistedKey
-		f.Cause = fmt.Sprintf("three lists in %s, the last because of: %s",
-			i.Listed.Sub(i.ThirdListed).Round(time.Second), cmp.Or(i.Relisted, "an unknown reason"))
+		f.Cause = "three lists, the last because of: " + cmp.Or(i.Relisted, "an unknown reason")
 		found = append(found, f)
 	}
 	if i.Mutations > 0 {

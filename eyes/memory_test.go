@@ -79,6 +79,9 @@ func runAll(e *eyes.Eyes, round string, look func()) (bytes int64) {
 	return bytes
 }
 
+// racing means that the race detector is on.
+var racing bool
+
 // TestPrice checks that a look at 200 informers with two handlers each, and 100 queues, allocates at most
 // 300 KB.
 func TestPrice(t *testing.T) {
@@ -112,7 +115,11 @@ func TestPrice(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		s := e.Snapshot()
 		runtime.ReadMemStats(&after)
-		if got := (after.TotalAlloc - before.TotalAlloc) >> 10; got > 300 || len(s.Informers) != 200 {
+		limit := uint64(300)
+		if racing { // Pools then drop what they have.
+			limit = 400
+		}
+		if got := (after.TotalAlloc - before.TotalAlloc) >> 10; got > limit || len(s.Informers) != 200 {
 			t.Errorf("a look at %d informers allocates %d KB", len(s.Informers), got)
 		}
 		cancel()

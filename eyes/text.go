@@ -52,7 +52,7 @@ func (s *Snapshot) writeInformers(b *strings.Builder) {
 			s.age(i.LastEvent), i.Lag, known(i.Unread == "", i.Failures))
 		s.writeMore(informers, i)
 		for _, h := range i.Handlers {
-			handlers.row(i.Source, i.resource(), h.shown(), yesNo(h.Synced), h.Backlog, h.Delivered,
+			handlers.row(i.Source, what, h.shown(), yesNo(h.Synced), h.Backlog, h.Delivered,
 				yesNo(h.Busy), h.Panics)
 		}
 	}
@@ -73,8 +73,8 @@ func (s *Snapshot) writeMore(t *table, i *Informer) {
 	if i.ListSeconds > 0 {
 		took = fmt.Sprintf("%.3fs", i.ListSeconds)
 	}
-	t.below("version", i.Version, "resource version", i.ResourceVersion, "since the last list", s.age(i.Listed),
-		"it took", took, "its bytes", known(i.ListBytes > 0, i.ListBytes),
+	t.below("name", i.Name, "version", i.Version, "resource version", i.ResourceVersion,
+		"since the last list", s.age(i.Listed), "it took", took, "its bytes", known(i.ListBytes > 0, i.ListBytes),
 		"since the last bookmark", s.age(i.LastBookmark), "dropped fields", strings.Join(i.Dropped, ", "),
 		"indexes", strings.Join(i.Indexes, ", "), "lag isn't known, because", i.LagUnknown)
 }

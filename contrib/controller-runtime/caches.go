@@ -166,9 +166,8 @@ func (c *Caches) NewCache(config *rest.Config, opts cache.Options) (cache.Cache,
 	if err != nil {
 		return nil, err
 	}
-	telling := &tellingCache{Cache: made, all: &c.informers, started: cacheStarted, told: map[string]string{}}
-	c.informers.made(telling)
-	return telling, nil
+	return &tellingCache{Cache: made, all: &c.informers, started: cacheStarted,
+		told: map[string]string{}}, nil
 }
 
 // streaming returns a copy of an HTTP client, or of the one for config if that is nil, that streams.
@@ -231,8 +230,8 @@ func withKind(obj runtime.Object, scheme *runtime.Scheme) runtime.Object {
 	return example
 }
 
-// Statuses returns the status of each informer that has not stopped, sorted by name. The names of those that
-// run are different: the server's host, the form of the objects and perhaps a number are in brackets.
+// Statuses returns the status of each informer that has not stopped, sorted by name. No two that run
+// have the same name: it has the server's host, the form of the objects and perhaps a number in brackets.
 func (c *Caches) Statuses() []informer.Status {
 	var statuses []informer.Status
 	for _, i := range c.informers.now() {
@@ -242,9 +241,6 @@ func (c *Caches) Statuses() []informer.Status {
 	slices.SortStableFunc(statuses, func(a, b informer.Status) int { return strings.Compare(a.Name, b.Name) })
 	return statuses
 }
-
-// Stopped reports whether each cache that was made has run and ended. It is false if none was made.
-func (c *Caches) Stopped() bool { return c.informers.stopped() }
 
 // HealthCheck returns a check of the informers, for AddHealthzCheck or AddReadyzCheck. Its
 // error has the reason for each unhealthy informer, see [informer.HealthCheck]. Informers that

@@ -2,7 +2,6 @@ package kwctrl
 
 import (
 	"context"
-	"slices"
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -83,8 +82,8 @@ func (q changeQueue[T]) AddWithOpts(o priorityqueue.AddOpts, requests ...T) {
 }
 
 // NotEcho returns a predicate for For and Owns, which drops creations and updates that are echoes for all
-// requests that keys returns of an object. The reconciler is that of [OwnWrites]; keys returns what the
-// handler adds:
+// requests that keys returns of the object, and of that before an update. The reconciler is that of
+// [OwnWrites]; keys returns what the handler adds:
 //
 //	own := func(o client.Object) []reconcile.Request {
 //		return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(o)}}
@@ -97,29 +96,28 @@ func NotEcho[T comparable](r reconcile.TypedReconciler[T], keys func(client.Obje
 	if !ok {
 		return predicate.Funcs{}
 	}
-	passes := func(old any, changed client.Object, all []T) bool {
+	passes := func(old any, changed client.Object, objects ...client.Object) bool {
 		q := w.queue.Load()
 		if q == nil {
 			return true
 		}
-		skips := true // Each key is asked: one that is kept is added later.
-		for _, key := range all {
-			skips = q.Skips(key, old, changed) && skips
+		skips, asked := true, map[T]bool{} // Each key is asked, once: one that is kept is added later.
+		for _, o := range objects {
+			for _, key := range keys(o) {
+				if !asked[key] {
+					asked[key] = true
+					skips = q.Skips(key, old, changed) && skips
+				}
+			}
 		}
 		return !skips
 	}
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool {
-			return e.IsInInitialList || passes(nil, e.Object, keys(e.Object))
+			return e.IsInInitialList || passes(nil, e.Object, e.Object)
 		},
 		UpdateFunc: func(e event.UpdateEvent) bool {
-			all := keys(e.ObjectNew)
-			for _, key := range keys(e.ObjectOld) { // A former owner is told, too.
-				if !slices.Contains(all, key) {
-					all = append(all, key)
-				}
-			}
-			return passes(e.ObjectOld, e.ObjectNew, all)
+			return passes(e.ObjectOld, e.ObjectNew, e.ObjectOld, e.ObjectNew) // A former owner is told, too.
 		},
 	}
 }

@@ -2,7 +2,6 @@ package kwctrl
 
 import (
 	"cmp"
-	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,33 +18,6 @@ type informers struct {
 	count   int
 	idle    map[weak.Pointer[identified]]struct{}
 	running map[*identified]struct{}
-	// caches are those that were made and haven't ended, nil if none was made.
-	caches map[weak.Pointer[tellingCache]]struct{}
-}
-
-// made records that a cache was made.
-func (all *informers) made(c *tellingCache) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if all.caches == nil {
-		all.caches = map[weak.Pointer[tellingCache]]struct{}{}
-	}
-	all.caches[weak.Make(c)] = struct{}{}
-}
-
-// ended records that a cache doesn't run any more.
-func (all *informers) ended(c *tellingCache) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	delete(all.caches, weak.Make(c))
-}
-
-// stopped reports whether all caches have ended, or are of no use to anybody.
-func (all *informers) stopped() bool {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	maps.DeleteFunc(all.caches, func(c weak.Pointer[tellingCache], _ struct{}) bool { return c.Value() == nil })
-	return all.caches != nil && len(all.caches) == 0
 }
 
 // started is set once any informer of a cache runs. An informer of it that doesn't run by then was removed

@@ -40,11 +40,7 @@ func (c *tellingCache) Start(ctx context.Context) error {
 		}
 		stop()
 	})()
-	err := c.Cache.Start(running)
-	if ctx.Err() != nil { // else it was called twice, and the first call goes on
-		c.all.ended(c)
-	}
-	return err
+	return c.Cache.Start(running)
 }
 
 // loggerOf returns the context's logger, or controller-runtime's, or klog's if the program has set none.

@@ -184,7 +184,7 @@ func (m *mover) reportManagers(g *program, literals []managerLiteral) {
 		s := g.sources[l.file]
 		_, imported := s.nameOf(ownManagers)
 		switch {
-		case imported || l.has != nil && slices.Contains(s.optionLines(), l.has.Line):
+		case imported:
 		case l.has == nil && l.brace == 0:
 			m.report.byHand(m.relative(l.file), l.line, "these options of a manager are no literal; set their "+
 				"NewCache to that of kwctrl.NewCaches")

@@ -46,6 +46,7 @@ func managersIn(pkg *checkedPackage, files *token.FileSet, decl ast.Decl) (found
 		}
 		return true
 	})
+	var zero []managerLiteral
 	var parents []ast.Node
 	ast.Inspect(decl, func(n ast.Node) bool {
 		if n == nil {
@@ -55,7 +56,7 @@ func managersIn(pkg *checkedPackage, files *token.FileSet, decl ast.Decl) (found
 		parents = append(parents, n)
 		if isZeroManager(pkg.info, n) {
 			at := files.PositionFor(n.Pos(), false)
-			found = append(found, managerLiteral{file: at.Filename, line: at.Line, has: assigned})
+			zero = append(zero, managerLiteral{file: at.Filename, line: at.Line, has: assigned})
 		}
 		literal, ok := n.(*ast.CompositeLit)
 		if !ok || !isManagerOptions(pkg.info.Types[literal].Type) || isNoManager(literal, parents) {
@@ -72,18 +73,30 @@ func managersIn(pkg *checkedPackage, files *token.FileSet, decl ast.Decl) (found
 		found = append(found, l)
 		return true
 	})
+	if len(found) == 0 { // else a variable gets the literal
+		return zero
+	}
 	return found
 }
 
 // isZeroManager reports whether a node declares empty options of a manager, to be set field by field.
 func isZeroManager(info *types.Info, n ast.Node) bool {
+	var of ast.Expr
 	switch n := n.(type) {
 	case *ast.ValueSpec:
-		return n.Type != nil && len(n.Values) == 0 && isManagerOptions(info.Types[n.Type].Type)
+		if len(n.Values) == 0 {
+			of = n.Type
+		}
 	case *ast.CallExpr:
-		return info.Types[n.Fun].IsBuiltin() && isManagerOptions(info.Types[n].Type)
+		if info.Types[n.Fun].IsBuiltin() && len(n.Args) == 1 && info.Types[n.Args[0]].IsType() {
+			of = n.Args[0]
+		}
 	}
-	return false
+	if of == nil {
+		return false
+	}
+	_, isPointer := types.Unalias(info.Types[of].Type).(*types.Pointer)
+	return !isPointer && isManagerOptions(info.Types[of].Type)
 }
 
 // isManagerOptions reports whether a type is manager.Options, or points to it.

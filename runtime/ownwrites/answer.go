@@ -50,9 +50,9 @@ func (a *answer) isIdentified() bool {
 
 // isRemoval reports whether the answer is that of an update that has removed the last finalizer of an object
 // that was being deleted: the server has removed the object, see ShouldDeleteDuringUpdate of its package
-// registry. A Namespace has finalizers also in its spec.
+// registry.
 func (a *answer) isRemoval() bool {
-	return a.deleting && !a.graced && !a.finalizers && a.kind != "Status" && a.kind != "Namespace"
+	return a.deleting && !a.graced && !a.finalizers && a.kind != "Status"
 }
 
 // scanner finds the metadata in a body that arrives in pieces.
@@ -124,8 +124,8 @@ func (b *body) Close() error {
 // end ends the scan. A version that was read counts, whatever happens to the rest of the body.
 func (b *body) end(err error) {
 	b.scanner = nil
-	if b.answer.version != "" && b.answer.kind != "Status" {
-		err = nil
+	if err != nil && b.answer.version != "" && b.answer.kind != "Status" {
+		err, b.answer.finalizers = nil, true // They may follow: without them, it would count as a removal.
 	}
 	if err != nil {
 		b.run.loses()

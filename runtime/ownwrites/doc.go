@@ -62,7 +62,7 @@
 //
 // # Echoes
 //
-// Don't use this for a reconcile that goes on by its own echo, such as one that writes a step and returns,
+// Don't set SkipEchoes for a reconcile that goes on by its own echo, as one that writes a step and returns,
 // that fights with a webhook or another controller about a field, or that ignores what the server answers.
 //
 // A key that writes an object is told of it by the informer, and runs again for nothing. With

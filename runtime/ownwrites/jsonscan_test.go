@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -31,8 +32,25 @@ func TestScanIsDecoding(t *testing.T) {
 		if r.IntN(2) == 0 {
 			meta.Labels = map[string]string{text(): text(), "a": "b"}
 		}
+		if r.IntN(2) == 0 {
+			meta.CreationTimestamp = metav1.Unix(1, 0)
+		}
+		if r.IntN(2) == 0 {
+			meta.DeletionTimestamp, meta.DeletionGracePeriodSeconds = new(metav1.Unix(2, 0)), new(r.Int64N(3))
+		}
+		if r.IntN(2) == 0 {
+			meta.Finalizers = []string{text()}
+		}
+		var written any = meta // in the order of API types, or of sorted keys as custom resources
+		if r.IntN(2) == 0 {
+			sorted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&meta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			written = sorted
+		}
 		encoded, err := json.Marshal(map[string]any{
-			"kind": "Pod", "metadata": meta, "data": map[string]any{"metadata": text(), "kind": 3},
+			"kind": "Pod", "metadata": written, "data": map[string]any{"metadata": text(), "kind": 3},
 			"items": []any{text(), map[string]string{"uid": "wrong"}, nil, 1.5, true}, text(): text(),
 		})
 		if err != nil {
@@ -47,6 +65,44 @@ func TestScanIsDecoding(t *testing.T) {
 		if brief.kind != "Pod" || brief.name != meta.Name || brief.uid != found.uid ||
 			brief.version != found.version {
 			t.Fatalf("found %+v in %s", brief, encoded)
+		}
+		deleting, finalizers := meta.DeletionTimestamp != nil, len(meta.Finalizers) > 0
+		graced := deleting && *meta.DeletionGracePeriodSeconds > 0
+		if found.deleting != deleting || found.graced != graced || found.finalizers != finalizers ||
+			brief.deleting != deleting || deleting && (brief.graced != graced || brief.finalizers != finalizers) {
+			t.Fatalf("found %+v, and in brief %+v, in %s", found, brief, encoded)
+		}
+	}
+}
+
+// TestBriefScanEnds checks that the scan of an answer whose labels don't matter ends before long metadata, in
+// the order of API types, and goes on if the object is being deleted.
+func TestBriefScanEnds(t *testing.T) {
+	for times, want := range map[string]bool{
+		`"creationTimestamp":"2026","labels":`:                                    true,
+		`"creationTimestamp":null,"labels":`:                                      true,
+		`"creationTimestamp":"2026","deletionTimestamp":"2026","labels":`:         false,
+		`"creationTimestamp":"2026","deletionTimestamp":null,"labels":`:           true,
+		`"deletionGracePeriodSeconds":0,"deletionTimestamp":"2026","finalizers":`: false,
+	} {
+		text := `{"kind":"Pod","metadata":{"name":"one","uid":"1","resourceVersion":"2",` + times
+		s := &jsonScan{brief: true}
+		if over := s.write([]byte(text), &answer{}); over != want {
+			t.Errorf("after %s the scan is over: %t", times, over)
+		}
+	}
+}
+
+// TestRemovalOfNamespace checks that no update of a Namespace counts as its removal: it may have some in
+// its spec, which an answer with nothing but metadata doesn't show.
+func TestRemovalOfNamespace(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/api/v1/namespaces/one": false, "/api/v1/namespaces/one/pods/one": true,
+	} {
+		at, _ := targetOf(path)
+		w := &write{target: at, uid: "1", answer: &answer{kind: "PartialObjectMetadata", deleting: true}}
+		if got := w.removes(); got != want {
+			t.Errorf("%s: removed is %t", path, got)
 		}
 	}
 }

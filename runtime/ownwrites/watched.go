@@ -109,8 +109,8 @@ func (w *write) removes() bool {
 	if w.uid == "" {
 		return false
 	}
-	if !w.deletes {
-		return w.answer.isRemoval()
+	if !w.deletes { // Namespaces have finalizers also in their spec.
+		return w.answer.isRemoval() && w.GroupResource != schema.GroupResource{Resource: "namespaces"}
 	}
 	return w.answer.kind != "Status" && !w.answer.deleting || w.answer.kind == "Status" && w.answer.version == ""
 }

@@ -32,10 +32,12 @@ func (q *Queue[T]) When(item T) time.Duration {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	succeeded := 0
 	if f := q.failing.Load(); f != nil {
-		n -= f.succeeded[item]
+		succeeded = f.succeeded[item]
+		n -= succeeded
 	}
-	if h := q.history.Load(); h != nil && n > 0 {
+	if h := q.history.Load(); h != nil && (n > 0 || succeeded == 0) {
 		now := q.base.now()
 		q.troubled(h, item, now).add(now, fmt.Sprintf("failed or to be tried again, %d in a row", n))
 	}

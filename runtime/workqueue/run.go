@@ -41,7 +41,7 @@ type Result struct {
 // queue of another implementation, because only a shutdown interrupts its Get.
 //
 // If q is a queue of package queue with a Config.Context, that makes the context of each call of reconcile.
-// If q has a method Unwrap, as a sharding.Queue, the queue that this returns does.
+// Of a q with a method Unwrap, as a sharding.Queue, it is the Config.Context of the inner queue.
 //
 // A negative number of workers counts as 0. With 0 workers nothing is processed, and a shutdown isn't
 // noticed, until the Pool of WithPool is resized; without a Pool, Run waits for ctx.

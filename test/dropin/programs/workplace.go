@@ -120,8 +120,10 @@ func (w *workplace) copy(ctx context.Context) error {
 		return err
 	}
 	out, err := w.run(ctx, "copy", "go", "mod", "download", "-json", w.module+"@"+w.version)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w: %w", errRefused, err)
+	} else if err != nil {
+		return err
 	}
 	var downloaded struct{ Dir string }
 	if err := json.Unmarshal([]byte(out), &downloaded); err != nil {

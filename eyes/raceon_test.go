@@ -1,0 +1,5 @@
+//go:build race
+
+package eyes_test
+
+func init() { racing = true }
