@@ -33,8 +33,8 @@ import (
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
 //
-// None fires for a start, a standby that hasn't led before, or an empty collection. Informers
-// with the same name, of one source, are not compared with those of the look before.
+// None fires for a start, a standby that never led, or an empty collection. Informers of one source that have
+// the same name are not compared with those of the look before.
 type Finding struct {
 	Kind string `json:"kind"`
 	// Source is the name that was given to Add, Subject the informer, the handler or the queue.
