@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,10 +18,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// minors are those of client-go with which this package was compared: v0.38 in its v0.38.0-alpha.2.
-var minors = []string{"v0.37", "v0.38"}
+// versions are those of client-go with which this package was compared: minors with all their patches, and
+// pre-releases, whose releases are to be compared again.
+var versions = []string{"v0.37", "v0.38.0-alpha.2"}
 
-var required = regexp.MustCompile(`(?m)^\s+k8s\.io/client-go (v\d+\.\d+)\.`)
+var required = regexp.MustCompile(`(?m)^\s+k8s\.io/client-go (v\S+)`)
 
 // compared fails if go.mod requires another minor of client-go. what is to be compared there, and loss is
 // what users notice if it has changed.
@@ -34,10 +36,28 @@ func compared(t *testing.T, what, loss string) {
 	if found == nil {
 		t.Fatal("go.mod requires no client-go")
 	}
-	if now := string(found[1]); !slices.Contains(minors, now) {
+	if now := string(found[1]); !isKnown(now) {
 		t.Errorf("client-go is %s now, and this package was compared with %q. Compare %s. "+
-			"If it has changed, change this package, or else %s. Then add the minor to minors in this file.",
-			now, minors, what, loss)
+			"If it has changed, change this package, or else %s. Then add the version to versions in this file.",
+			now, versions, what, loss)
+	}
+}
+
+func isKnown(version string) bool {
+	return slices.ContainsFunc(versions, func(known string) bool {
+		return version == known || strings.HasPrefix(version, known+".")
+	})
+}
+
+// TestIsKnown checks that the release of a minor is compared, though its pre-release was.
+func TestIsKnown(t *testing.T) {
+	for version, want := range map[string]bool{
+		"v0.37.0": true, "v0.37.2": true, "v0.38.0-alpha.2": true,
+		"v0.38.0-alpha.3": false, "v0.38.0": false, "v0.38.1": false, "v0.39.0": false,
+	} {
+		if got := isKnown(version); got != want {
+			t.Errorf("%s: %t", version, got)
+		}
 	}
 }
 
