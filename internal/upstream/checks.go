@@ -21,47 +21,49 @@ type check struct {
 	name, folder string
 	args         []string
 	run          func(*copied, check) (result, error)
+	// next says that the check is for another minor than this repository's, logs that its tests log a table
+	// with such a minor.
+	next, logs bool
 }
 
-// Checks that are for another minor than this repository's. bothMinors compares the two. The others log a
-// table with it: for ownStore the files of the minor add a row, and the minor's API server has the feature of
-// leftOut.
-const (
-	bothMinors = "one tree of generated code, both minors"
-	leftOut    = "managedFields that the API server leaves out"
-	ownStore   = "own writes beside that client-go's store of written versions"
-)
-
-// result counts what passed, of all, and describes each failure. table has what tests log about measurements.
+// result counts what passed, of all that ran, and what was excluded, and describes each failure. table has
+// what tests log about measurements.
 type result struct {
-	passed, all int
-	failures    []string
-	table       string
+	passed, all, excluded int
+	failures              []string
+	table                 string
 }
 
-// checks are the checks, in order.
+// checks are the checks, in order. For the one of own writes the files of the minor add a row, and the
+// minor's API server has the feature of the one of managedFields.
 var checks = []check{
-	{"build of all packages", ".", []string{"./..."}, build},
-	{"tests of the runtime, conformance included", ".", []string{"./runtime/...", "./internal/clientgo"}, test},
-	{"tests of the informers", ".", []string{"./informers/..."}, test},
-	{"tests of the generators, golden files and deep copies included", ".",
-		[]string{"./generators/...", "./templates/...", "./cmd/..."}, test},
-	{"tests of the examples", ".", []string{"./examples/..."}, test},
-	{"tests of sharding", ".", []string{"./sharding/..."}, test},
-	{"facades with that client-go's own tests", "test/dropin", []string{"./facades"}, test},
-	{"caches and queues of controller-runtime", "contrib/controller-runtime", []string{"./..."}, test},
-	{"metrics", "contrib/prometheus", []string{"./..."}, test},
-	{"checks of definitions", "crdcheck", []string{"./..."}, test},
-	{"the API server for tests", "envtest", []string{"./..."}, test},
-	{"clients and informers beside that API server", "test/e2e", []string{"./..."}, test},
-	{leftOut, "test/e2e",
-		[]string{"./wirebench", "-serverdrop.objects=2000", "-serverdrop.rounds=3"}, test},
-	{ownStore, "test/ctrlsuites",
-		[]string{"./ownwrites", "-run=^TestTable$", "-short=false", "-ownwrites.table"}, test},
-	{"informers beside faults", "test/lab", []string{"./..."}, test},
-	{"client-go's generated code, by API and behaviour", "test/parity",
-		[]string{"-steps", "generate,build,apidiff,probe", "client-go"}, parity},
-	{bothMinors, "test/parity", []string{"minors"}, parity},
+	{name: "build of all packages", folder: ".", args: []string{"./..."}, run: build},
+	{name: "tests of the runtime, conformance included", folder: ".",
+		args: []string{"./runtime/...", "./internal/clientgo"}, run: test},
+	{name: "tests of the informers", folder: ".", args: []string{"./informers/..."}, run: test},
+	{name: "tests of the generators, golden files and deep copies included", folder: ".",
+		args: []string{"./generators/...", "./templates/...", "./cmd/..."}, run: test},
+	{name: "tests of the examples", folder: ".", args: []string{"./examples/..."}, run: test},
+	{name: "tests of sharding", folder: ".", args: []string{"./sharding/..."}, run: test},
+	{name: "facades with that client-go's own tests", folder: "test/dropin",
+		args: []string{"./facades"}, run: test},
+	{name: "caches and queues of controller-runtime", folder: "contrib/controller-runtime",
+		args: []string{"./..."}, run: test},
+	{name: "metrics", folder: "contrib/prometheus", args: []string{"./..."}, run: test},
+	{name: "checks of definitions", folder: "crdcheck", args: []string{"./..."}, run: test},
+	{name: "the API server for tests", folder: "envtest", args: []string{"./..."}, run: test},
+	{name: "clients and informers beside that API server", folder: "test/e2e",
+		args: []string{"./..."}, run: test},
+	{name: "managedFields that the API server leaves out", folder: "test/e2e", logs: true,
+		args: []string{"./wirebench", "-serverdrop.objects=2000", "-serverdrop.rounds=3"}, run: test},
+	{name: "own writes beside that client-go's store of written versions", folder: "test/ctrlsuites",
+		next: true, logs: true,
+		args: []string{"./ownwrites", "-run=^TestTable$", "-short=false", "-ownwrites.table"}, run: test},
+	{name: "informers beside faults", folder: "test/lab", args: []string{"./..."}, run: test},
+	{name: "client-go's generated code, by API and behaviour", folder: "test/parity",
+		args: []string{"-steps", "generate,build,apidiff,probe", "client-go"}, run: clientGo},
+	{name: "one tree of generated code, both minors", folder: "test/parity", next: true,
+		args: []string{"minors"}, run: minors},
 }
 
 // excluded are foreign packages that can't be had or don't compile with a minor, until other projects
@@ -148,17 +150,20 @@ func test(c *copied, check check) (result, error) {
 	return r, nil
 }
 
-// parity runs a check of test/parity and counts the lines "check NAME: N of M", which it prints.
-func parity(c *copied, check check) (result, error) {
-	args := []string{"run", ".", "-work", filepath.Join(filepath.Dir(c.dir), "parity")}
-	dir := filepath.Join(c.dir, check.folder)
-	if check.name == bothMinors {
-		// The tree is generated with what this repository requires.
-		dir = filepath.FromSlash(check.folder)
-		args = append(args, "-next", c.name, "-next-checkout", c.dir)
-	} else {
-		args = append(args, "-release", c.name)
-	}
+// clientGo runs checks of the copy's test/parity against its version.
+func clientGo(c *copied, check check) (result, error) {
+	return parity(c, check, filepath.Join(c.dir, check.folder), "-release", c.name)
+}
+
+// minors compares the two minors: the tree is generated with what this repository requires.
+func minors(c *copied, check check) (result, error) {
+	return parity(c, check, filepath.FromSlash(check.folder), "-next", c.name, "-next-checkout", c.dir)
+}
+
+// parity runs a check of test/parity in its folder, with flags, and counts the lines "check NAME: N of M",
+// which it prints.
+func parity(c *copied, check check, dir string, flags ...string) (result, error) {
+	args := append([]string{"run", ".", "-work", filepath.Join(filepath.Dir(c.dir), "parity")}, flags...)
 	if c.minor != minor {
 		args = append(args, "-with", kubeOpenAPI)
 	}
@@ -176,14 +181,8 @@ func parity(c *copied, check check) (result, error) {
 	var r result
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
-		line := lines.Text()
-		fmt.Println("  " + line)
-		if m := ratio.FindStringSubmatch(line); m != nil && !strings.Contains(line, "(not required)") {
-			passed, _ := strconv.Atoi(m[1])
-			all, _ := strconv.Atoi(m[2])
-			r.passed += passed
-			r.all += all
-		}
+		fmt.Println("  " + lines.Text())
+		r.count(lines.Text())
 	}
 	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
 		r.failures = append(r.failures, fmt.Sprintf("%v\n%s", err, stderr.String()))
@@ -191,4 +190,25 @@ func parity(c *copied, check check) (result, error) {
 	return r, nil
 }
 
-var ratio = regexp.MustCompile(`^check .*: (\d+) of (\d+)\b`)
+var ratio = regexp.MustCompile(`^check .*: (\d+) of (\d+)\b(?:.*, (\d+) excluded$)?`)
+
+// count adds what a line of test/parity counts.
+func (r *result) count(line string) {
+	m := ratio.FindStringSubmatch(line)
+	if m == nil || strings.Contains(line, "(not required)") {
+		return
+	}
+	for i, n := range []*int{&r.passed, &r.all, &r.excluded} {
+		number, _ := strconv.Atoi(m[i+1])
+		*n += number
+	}
+}
+
+// String is what passed, and what was excluded.
+func (r result) String() string {
+	text := fmt.Sprintf("%d of %d", r.passed, r.all)
+	if r.excluded > 0 {
+		text += fmt.Sprintf(", %d excluded", r.excluded)
+	}
+	return text
+}

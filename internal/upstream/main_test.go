@@ -29,6 +29,21 @@ func TestTableIn(t *testing.T) {
 	}
 }
 
+// TestCount checks that what is excluded isn't counted as passed.
+func TestCount(t *testing.T) {
+	var r result
+	for _, line := range []string{
+		"check build: 3 of 4 packages", "check probe: 1 of 2 (not required)",
+		"  excluded: volcano: check it: 1 of 2",
+		"check minors: 12 of 12 rows, 5 excluded",
+	} {
+		r.count(line)
+	}
+	if got, want := r.String(), "15 of 16, 5 excluded"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestLayOver checks which files are laid over a copy and how they are counted.
 func TestLayOver(t *testing.T) {
 	from, c := t.TempDir(), &copied{dir: t.TempDir()}

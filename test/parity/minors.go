@@ -26,7 +26,7 @@ func (r *run) minors() error {
 	return err
 }
 
-// minorsRow returns what to say about a row that passes. A row passes, too, if its own packages don't compile
+// minorsRow returns what to say about a row that passes. A row is excluded if its own packages don't compile
 // with the next minor, or if it is refused.
 func (r *run) minorsRow(row row) (string, error) {
 	like := &scratch{row: row, dir: filepath.Join(r.work, "corpus", "minors-module", row.name), runtime: r.root}
@@ -38,7 +38,7 @@ func (r *run) minorsRow(row row) (string, error) {
 		return "", err
 	}
 	if s.status != 0 {
-		return "kubewright refuses it: " + strings.Join(s.messages[:min(1, len(s.messages))], ""), nil
+		return "", excluded("kubewright refuses it: " + strings.Join(s.messages[:min(1, len(s.messages))], ""))
 	}
 	if err := s.build(); err != nil {
 		return "", fmt.Errorf("with %s: %w", release, err)
@@ -48,8 +48,8 @@ func (r *run) minorsRow(row row) (string, error) {
 	}
 	own := slices.Concat([]string{"build"}, row.apis, row.list("ac-extra"))
 	if _, err := s.run("go", own...); err != nil {
-		return fmt.Sprintf("compiles with %s; its own packages don't with %s: %v", release, r.next.version,
-			err), nil
+		return "", excluded(fmt.Sprintf("compiles with %s; its own packages don't with %s: %v", release,
+			r.next.version, err))
 	}
 	if err := s.build(); err != nil {
 		return "", fmt.Errorf("with %s: %w", r.next.version, err)
