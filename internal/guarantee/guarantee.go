@@ -78,6 +78,18 @@ const (
 	NoneUnowned Guarantee = "none unowned"
 )
 
+// Named returns the guarantee that the first line of a failure names, as in "complete: the store is empty",
+// or "" if it names none.
+func Named(line string) Guarantee {
+	name, _, _ := strings.Cut(line, ": ")
+	for _, row := range Table() {
+		if row.Guarantee == Guarantee(name) {
+			return row.Guarantee
+		}
+	}
+	return ""
+}
+
 //go:embed guarantee.go
 var source string
 

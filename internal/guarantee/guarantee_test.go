@@ -26,6 +26,16 @@ func TestTable(t *testing.T) {
 	}
 }
 
+func TestNamed(t *testing.T) {
+	for line, want := range map[string]Guarantee{
+		"none lost: seed 0: Len is 2, want 1": NoneLost, "seed 0": "", "lost: none lost": "", "none lost": NoneLost,
+	} {
+		if got := Named(line); got != want {
+			t.Errorf("%q names %q", line, got)
+		}
+	}
+}
+
 const root = "../.."
 
 // TestRows checks that docs/reliability.md has each guarantee with its meaning.
@@ -43,7 +53,7 @@ func TestRows(t *testing.T) {
 }
 
 // breaks is what the source of a planted bug says of it.
-var breaks = regexp.MustCompile(`\bBreaks\(guarantee\.(\w+)\)`)
+var breaks = regexp.MustCompile(`\bBreaks\(guarantee\.(\w+)\b`)
 
 // TestBugs checks that for each guarantee a bug is planted that breaks it. The tests that plant bugs check
 // that each is found.

@@ -19,8 +19,8 @@ import (
 // Bug is a bug that can be planted, see [In].
 type Bug struct {
 	places []place
-	// Guarantee is what the bug breaks, see [Bug.Breaks].
-	Guarantee guarantee.Guarantee
+	// Guarantees are what the bug breaks, see [Bug.Breaks].
+	Guarantees []guarantee.Guarantee
 	// Report is where the bug was reported, if others really had it, and Rig the tests that have to find it. See
 	// [Bug.From].
 	Report, Rig string
@@ -45,9 +45,10 @@ func (b Bug) And(function, old, new string) Bug {
 	return b
 }
 
-// Breaks returns the bug with its guarantee. Each guarantee has such a bug, which tests find.
-func (b Bug) Breaks(g guarantee.Guarantee) Bug {
-	b.Guarantee = g
+// Breaks returns the bug with its guarantee, and with others if it breaks several. Each guarantee has a bug
+// that is its own, which tests find.
+func (b Bug) Breaks(g guarantee.Guarantee, others ...guarantee.Guarantee) Bug {
+	b.Guarantees = append([]guarantee.Guarantee{g}, others...)
 	return b
 }
 

@@ -45,9 +45,9 @@ func run(nightly bool, only string) error {
 	}
 	missed := 0
 	for _, f := range findings {
-		if !f.found() {
+		if f.wrong != "" {
 			missed++
-			fmt.Printf("%s: not found %s\n", f.name, f.wrong)
+			fmt.Printf("%s: not found: %s\n", f.name, f.wrong)
 		}
 	}
 	fmt.Printf("%d bugs in %s\n", len(findings), time.Since(start).Round(time.Second))

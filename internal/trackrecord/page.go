@@ -52,7 +52,11 @@ func section(findings []finding) string {
 
 func rowOf(f finding) row {
 	repository, number, _ := strings.Cut(f.bug.Report, "#")
-	return row{Bug: f.name, Guarantee: string(f.bug.Guarantee), Law: rigs[f.bug.Rig].about, Seed: f.seed,
+	var broken []string
+	for _, g := range f.bug.Guarantees {
+		broken = append(broken, string(g))
+	}
+	return row{Bug: f.name, Guarantee: strings.Join(broken, ", "), Law: rigs[f.bug.Rig].about, Seed: f.seed,
 		Report:  fmt.Sprintf("[%s](https://github.com/%s/issues/%s)", f.bug.Report, repository, number),
 		Seconds: fmt.Sprintf("%.1f", f.took.Seconds())}
 }

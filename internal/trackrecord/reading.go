@@ -9,7 +9,7 @@ import (
 var reading = []entry{
 	{name: "a list from a server that is behind goes back in time", bug: planted.In("(*position).forList",
 		`case p.version == "" && !p.consistent:`, `case BUG || p.version == "" && !p.consistent:`).
-		Breaks(guarantee.NoTimeTravel).From("kubernetes/kubernetes#59848", lab)},
+		Breaks(guarantee.NoTimeTravel, guarantee.Ordered).From("kubernetes/kubernetes#59848", lab)},
 	{name: "a version that the server hasn't reached is asked for again, for ever",
 		bug: planted.In("isVersionUnavailable",
 			"isExpired(err) || isTooLarge(err)", "isExpired(err) || isTooLarge(err) && !BUG").
@@ -21,7 +21,7 @@ var reading = []entry{
 			Breaks(guarantee.Converging).From("kubernetes/kubernetes#85272", model), nightly: true},
 	{name: "an event of an unknown type is passed over", bug: planted.In("(*Events).decode",
 		"if isEventType(e.event.Type) {", "if BUG || isEventType(e.event.Type) {").
-		Breaks(guarantee.Complete).From("kubernetes/kubernetes#128867", lab)},
+		Breaks(guarantee.Converging).From("kubernetes/kubernetes#128867", lab)},
 	{name: "a deletion without an object is passed over", bug: planted.In("(*Events).body",
 		"var c Cached",
 		"if text := d.data[d.pos:]; BUG && e.event.Type == watch.Deleted && len(text) > 4 && "+
@@ -31,7 +31,7 @@ var reading = []entry{
 			"raw, err := s.body.events.Next(); "+
 				"for BUG && err == nil && raw.Object == nil && raw.Type == watch.Deleted { "+
 				"raw, err = s.body.events.Next() }").
-		Breaks(guarantee.Complete).From("kubernetes/kubernetes#76624", lab)},
+		Breaks(guarantee.Converging).From("kubernetes/kubernetes#76624", lab)},
 	{name: "a watch that is refused with 429 is asked for again at once",
 		bug: planted.In("watching.opened",
 			"return nil, r.retry(ctx, err, watching{})",

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/internal/planted"
 )
 
@@ -37,19 +38,12 @@ func sources(dir, root string) (planted.Sources, error) {
 // finding is how a bug was found.
 type finding struct {
 	entry
-	// failed is set if a test failed. test is its name, empty if it ended the whole process, and law the last
-	// line that it said.
-	failed    bool
-	test, law string
-	// seed is that of the test, empty if it has none.
-	seed string
+	failure
 	took time.Duration
-	// wrong is why the finding doesn't count: the test fails without the bug, too.
+	// wrong is why the bug isn't found, or why that doesn't count: the test fails without the bug, too, or tells
+	// of something else.
 	wrong string
 }
-
-// found reports whether the bug was found.
-func (f finding) found() bool { return f.failed && f.wrong == "" }
 
 // look plants the bugs one after another and has their rigs look for them.
 func look(out io.Writer, dir string, chosen []entry) ([]finding, error) {
@@ -72,7 +66,8 @@ func look(out io.Writer, dir string, chosen []entry) ([]finding, error) {
 		}
 		f := r.find(tests, e)
 		findings = append(findings, f)
-		fmt.Fprintf(out, "%s: %.1f s, %s\n    %s%s\n", f.name, f.took.Seconds(), f.test, f.law, f.wrong)
+		fmt.Fprintf(out, "%s: %.1f s, %s\n    %s\n", f.name, f.took.Seconds(), f.test,
+			strings.Trim(f.law+"; "+f.wrong, "; "))
 	}
 	return findings, nil
 }
@@ -85,13 +80,14 @@ func (r rig) find(tests planted.Tests, e entry) finding {
 	f.took = time.Since(start)
 	switch {
 	case err == nil:
+		f.wrong = "no test fails"
 		return f
 	case strings.Contains(out, "panic: test timed out"):
 		f.wrong = "the tests take longer than a minute"
 		return f
 	}
-	f.failed = true
-	f.test, f.seed, f.law = failure(out)
+	f.failure = read(out)
+	f.wrong = f.misnames(e.bug.Guarantees)
 	pattern := "^(" + r.tests + ")$"
 	if f.test != "" {
 		pattern = exactly(f.test)
@@ -103,6 +99,26 @@ func (r rig) find(tests planted.Tests, e entry) finding {
 	return f
 }
 
+// failure is what a failed test says.
+type failure struct {
+	// test is its name, empty if it ended the whole process, seed its seed, empty if it has none.
+	test, seed string
+	// law is the line that names a guarantee, or else the last line. ended is set if it is the Go runtime's.
+	law   string
+	ended bool
+}
+
+// misnames returns why the failure isn't that of a bug which breaks the guarantees.
+func (f failure) misnames(broken []guarantee.Guarantee) (reason string) {
+	switch named := guarantee.Named(f.law); {
+	case named == "" && !f.ended:
+		return "the failure names no guarantee"
+	case named != "" && !slices.Contains(broken, named):
+		return fmt.Sprintf("the failure names the guarantee %q, the bug is said to break %q", named, broken)
+	}
+	return ""
+}
+
 var (
 	failed   = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 	message  = regexp.MustCompile(`(?m)^( *)\w+\.go:\d+: (.+)$`)
@@ -110,19 +126,18 @@ var (
 	seed     = regexp.MustCompile(`seed[ _](\d+)`)
 )
 
-// failure returns the innermost test that failed first, its seed if it has one, and the last line that it
-// said.
-func failure(out string) (test, number, law string) {
+// read reads the failure of the innermost test that failed first.
+func read(out string) (f failure) {
 	for _, match := range failed.FindAllStringSubmatch(out, -1) {
-		if test != "" && !strings.HasPrefix(match[1], test+"/") {
+		if f.test != "" && !strings.HasPrefix(match[1], f.test+"/") {
 			break
 		}
-		test = match[1]
+		f.test = match[1]
 	}
-	_, said, _ := strings.Cut(out, "--- FAIL: "+test+" ")
+	_, said, _ := strings.Cut(out, "--- FAIL: "+f.test+" ")
 	said, _, _ = strings.Cut(said, "--- FAIL: ")
-	if match := seed.FindStringSubmatch(test + said); match != nil {
-		number = match[1]
+	if match := seed.FindStringSubmatch(f.test + said); match != nil {
+		f.seed = match[1]
 	}
 	indent := ""
 	for _, match := range message.FindAllStringSubmatch(said, -1) {
@@ -130,15 +145,15 @@ func failure(out string) (test, number, law string) {
 		if indent == "" {
 			indent = match[1]
 		}
-		if match[1] != indent {
+		if match[1] != indent || guarantee.Named(f.law) != "" {
 			break
 		}
-		law = match[2]
+		f.law = match[2]
 	}
-	if match := panicked.FindStringSubmatch(out); match != nil && law == "" {
-		law = match[1]
+	if match := panicked.FindStringSubmatch(out); match != nil && guarantee.Named(f.law) == "" {
+		f.law, f.ended = match[1], true
 	}
-	return test, number, law
+	return f
 }
 
 // exactly returns the pattern of one test.

@@ -42,11 +42,11 @@ var facade = []entry{
 		Breaks(guarantee.Complete).From("kubernetes/kubernetes#27004", deltas)},
 	{name: "a resync brings back what is being deleted", bug: planted.In("cache.(*DeltaFIFO).Resync",
 		"!queued {", "!queued || BUG {").
-		Breaks(guarantee.Ordered).From("kubernetes/kubernetes#26082", deltas)},
+		Breaks(guarantee.Complete).From("kubernetes/kubernetes#26082", deltas)},
 	{name: "a list that has a key twice is never synced", bug: planted.In("cache.(*DeltaFIFO).Replace",
 		"f.populate(len(listed))",
 		"f.populate(len(listed) + map[bool]int{true: max(0, len(list)-len(listed))}[BUG])").
-		Breaks(guarantee.Converging).From("kubernetes/kubernetes#96797", deltas)},
+		Breaks(guarantee.SyncedMeansDelivered).From("kubernetes/kubernetes#96797", deltas)},
 	{name: "synced before the deletions of the list were handed out",
 		bug: planted.In("cache.(*DeltaFIFO).Replace",
 			"queued := slices.Clone(f.keys[f.taken:])",

@@ -128,7 +128,11 @@ func (o *observer) OnUpdate(old, new any) {
 	cm := new.(*corev1.ConfigMap)
 	n, v := number(cm.Name), versionNumber(new)
 	if was := versionNumber(old); o.state[n] != was || v < was {
-		o.m.fail(guarantee.Ordered, cm.Name+" was updated from "+strconv.Itoa(was)+" to "+strconv.Itoa(v)+
+		about := guarantee.Ordered
+		if o.state[n] < was && was <= v {
+			about = guarantee.Complete // what led there wasn't told
+		}
+		o.m.fail(about, cm.Name+" was updated from "+strconv.Itoa(was)+" to "+strconv.Itoa(v)+
 			", it was at "+strconv.Itoa(o.state[n]))
 	}
 	o.initial = false
