@@ -19,6 +19,7 @@ import (
 
 	kwctrl "github.com/kubewright/kubewright/contrib/controller-runtime"
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -77,12 +78,13 @@ func testLaws(t *testing.T, q priorityqueue.PriorityQueue[int]) {
 				}
 				item, priority, shutdown := q.GetWithPriority()
 				if want, there := ledger[item]; !there || priority != want || shutdown {
-					t.Errorf("got %d, %d, %v, want priority %d", item, priority, shutdown, want)
+					t.Errorf("%s: got %d, %d, %v, want priority %d", guarantee.OrderOfPriorities, item, priority,
+						shutdown, want)
 				}
 				delete(ledger, item)
 				<-lock
 				if inProcess[item].Add(1) != 1 {
-					t.Errorf("%d is in process twice", item)
+					t.Errorf("%s: %d is in process twice", guarantee.NoneTwiceAtOnce, item)
 				}
 				bubble.Pass(time.Millisecond)
 				inProcess[item].Add(-1)
@@ -95,12 +97,12 @@ func testLaws(t *testing.T, q priorityqueue.PriorityQueue[int]) {
 	working.Wait()
 	synctest.Wait()
 	if n := q.Len(); n != 0 {
-		t.Errorf("%d are left", n)
+		t.Errorf("%s: %d are left", guarantee.NoneLost, n)
 	}
 	for priority, n := range measure(t, t.Name()).depth {
 		// Upstream's depth is wrong once there have been too many priorities.
 		if _, err := strconv.Atoi(priority); err == nil && n < 0 {
-			t.Errorf("depth of %s is %v", priority, n)
+			t.Errorf("%s: depth of %s is %v", guarantee.NoneLost, priority, n)
 		}
 	}
 	q.ShutDown()
@@ -136,7 +138,7 @@ func TestManyItems(t *testing.T) {
 					all.Wait()
 					for i := range got {
 						if n := got[i].Load(); n != 1 {
-							t.Errorf("%d was handed out %d times", i, n)
+							t.Errorf("%s: %d was handed out %d times", guarantee.NoneTwiceAtOnce, i, n)
 						}
 					}
 				}
@@ -183,7 +185,7 @@ func TestShutDownAtAnyMoment(t *testing.T) {
 // TestShutDownWithDrain: ShutDownWithDrain waits for items in process, and the queue hands out none
 // meanwhile.
 func TestShutDownWithDrain(t *testing.T) {
-	inBubble(t, sides[string]()[0], func(r *rig) {
+	inBubble(t, sides[string]()[0], scenario{guarantee.NoneTwiceAtOnce, func(r *rig) {
 		r.add(0, "foo", "bar", "baz")
 		r.gets("foo", 0)
 		r.gets("bar", 0)
@@ -198,14 +200,14 @@ func TestShutDownWithDrain(t *testing.T) {
 		r.done("foo")
 		r.has(r.worker(), handed{shutdown: true})
 		if over.Load() {
-			r.Error("it didn't wait for bar")
+			r.failed("it didn't wait for bar")
 		}
 		r.done("bar")
 		if !over.Load() {
-			r.Error("it waits though nothing is in process")
+			r.failed("it waits though nothing is in process")
 		}
 		r.q.ShutDown() // once more
-	})
+	}})
 }
 
 // TestShutDownBesideAWakeUp shuts the queue down while a worker wakes up for an item. Whether the worker
@@ -240,7 +242,7 @@ func TestMetricsAreTheSame(t *testing.T) {
 	var seen []measured
 	for _, s := range sides[string]() {
 		t.Run(s.name, func(t *testing.T) {
-			inBubble(t, s, func(r *rig) {
+			inBubble(t, s, scenario{guarantee.NoneLost, func(r *rig) {
 				r.add(-100, "foo", "bar")
 				r.add(0, "bar")
 				r.addAfter(time.Second, "baz")
@@ -250,11 +252,11 @@ func TestMetricsAreTheSame(t *testing.T) {
 				r.gets("baz", 0)
 				r.passes(time.Second)
 				seen = append(seen, measure(r.T, r.name))
-			})
+			}})
 		})
 	}
 	if len(seen) != 2 || !reflect.DeepEqual(seen[0], seen[1]) || len(seen[0].labels) != 7 {
-		t.Errorf("the metrics differ, or aren't seven:\n%+v", seen)
+		t.Errorf("%s: the metrics differ, or aren't seven:\n%+v", guarantee.NoneLost, seen)
 	}
 }
 
@@ -288,7 +290,7 @@ func TestOtherMetrics(t *testing.T) {
 		q.ShutDown()
 	}
 	if n := series() - before; n != 0 {
-		t.Errorf("%d metrics", n)
+		t.Errorf("%s: %d metrics", guarantee.NoneLost, n)
 	}
 }
 
@@ -312,7 +314,7 @@ func TestAgeing(t *testing.T) {
 			bubble.Pass(101 * time.Second)
 			q.Add("high")
 			if got, _ := q.Get(); got != want {
-				t.Errorf("ageing %v: %s comes first", ageing, got)
+				t.Errorf("%s: ageing %v: %s comes first", guarantee.OrderOfPriorities, ageing, got)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // model is a priority queue written without regard to speed. Its time is that of a synctest bubble.
@@ -202,7 +203,8 @@ func runAgainstModel(t *testing.T, s side[int], seed uint64) {
 			}
 			got, gotPriority, shutdown := q.GetWithPriority()
 			if got != want || gotPriority != priority || shutdown {
-				t.Fatalf("op %d: got %d of %d, %v, want %d of %d", op, got, gotPriority, shutdown, want, priority)
+				t.Fatalf("%s: op %d: got %d of %d, %v, want %d of %d", guarantee.OrderOfPriorities, op, got,
+					gotPriority, shutdown, want, priority)
 			}
 		case 7:
 			q.Done(item)
@@ -214,14 +216,19 @@ func runAgainstModel(t *testing.T, s side[int], seed uint64) {
 		}
 		synctest.Wait()
 		if _, len := m.depth(); q.Len() != len {
-			t.Fatalf("op %d: Len is %d, want %d", op, q.Len(), len)
+			about := guarantee.NoneLost
+			if q.Len() > len {
+				about = guarantee.NoneTwiceAtOnce
+			}
+			t.Fatalf("%s: op %d: Len is %d, want %d", about, op, q.Len(), len)
 		}
 		if got, want := q.NumRequeues(item), m.limiter.NumRequeues(item); got != want {
-			t.Fatalf("op %d: NumRequeues is %d, want %d", op, got, want)
+			t.Fatalf("%s: op %d: NumRequeues is %d, want %d", guarantee.RetriedInTheEnd, op, got, want)
 		}
 	}
 	got := measure(t, t.Name())
 	if want, _ := m.depth(); !maps.Equal(got.depth, want) || got.adds != m.adds || got.retries != m.retries {
-		t.Errorf("metrics are %+v, want %v adds, %v retries, depth %v", got, m.adds, m.retries, want)
+		t.Errorf("%s: metrics are %+v, want %v adds, %v retries, depth %v", guarantee.NoneLost, got, m.adds,
+			m.retries, want)
 	}
 }

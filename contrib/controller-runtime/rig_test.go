@@ -10,14 +10,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // rig is a queue in a bubble. After each step it waits until all goroutines are blocked, because upstream's
 // queue does its work in goroutines.
 type rig struct {
 	*testing.T
-	name string
-	q    priorityqueue.PriorityQueue[string]
+	about guarantee.Guarantee
+	name  string
+	q     priorityqueue.PriorityQueue[string]
+}
+
+// failed reports what is broken, after the guarantee that it is about.
+func (r *rig) failed(format string, args ...any) {
+	r.Helper()
+	r.Errorf("%s: "+format, append([]any{r.about}, args...)...)
+}
+
+// failedNow ends the test with failed.
+func (r *rig) failedNow(format string, args ...any) {
+	r.Helper()
+	r.failed(format, args...)
+	r.FailNow()
 }
 
 // handed is what GetWithPriority returns.
@@ -64,10 +79,10 @@ func (r *rig) has(worker <-chan handed, want handed) {
 	select {
 	case got := <-worker:
 		if got != want {
-			r.Fatalf("a worker got %+v, want %+v", got, want)
+			r.failedNow("a worker got %+v, want %+v", got, want)
 		}
 	default:
-		r.Fatalf("a worker waits for %+v", want)
+		r.failedNow("a worker waits for %+v", want)
 	}
 }
 
@@ -76,7 +91,7 @@ func (r *rig) waits(worker <-chan handed) {
 	r.Helper()
 	select {
 	case got := <-worker:
-		r.Fatalf("a worker got %+v too early", got)
+		r.failedNow("a worker got %+v too early", got)
 	default:
 	}
 }
@@ -90,7 +105,7 @@ func (r *rig) gets(item string, priority int) {
 func (r *rig) len(want int) {
 	r.Helper()
 	if got := r.q.Len(); got != want {
-		r.Errorf("Len is %d, want %d", got, want)
+		r.failed("Len is %d, want %d", got, want)
 	}
 }
 
@@ -101,7 +116,7 @@ type depth map[string]float64
 func (r *rig) counts(adds, retries float64, want depth) {
 	r.Helper()
 	if got := measure(r.T, r.name); got.adds != adds || got.retries != retries || !maps.Equal(got.depth, want) {
-		r.Errorf("metrics are %+v, want %v adds, %v retries, depth %v", got, adds, retries, want)
+		r.failed("metrics are %+v, want %v adds, %v retries, depth %v", got, adds, retries, want)
 	}
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/kubewright/kubewright/contrib/controller-runtime/internal/configmaps"
 	"github.com/kubewright/kubewright/contrib/controller-runtime/kwsharding"
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/ownwrites"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
@@ -204,7 +205,7 @@ func (b *bakery[T]) reconcile(ctx context.Context, r *replica[T], request T) err
 	what := fmt.Sprint(request)
 	b.mu.Lock()
 	if other := b.running[what]; other != nil {
-		b.t.Errorf("%s reconciles %s while %s does", r.name, what, other.name)
+		b.t.Errorf("%s: %s reconciles %s while %s does", guarantee.OneOwner, r.name, what, other.name)
 	}
 	b.running[what] = r
 	b.done[r][what]++
@@ -262,7 +263,7 @@ func (b *bakery[T]) check(what string) {
 	owned := map[*replica[T]][]string{}
 	for _, object := range b.maps.Objects() {
 		if object.Data["baked"] != object.Data["wanted"] {
-			b.t.Errorf("%s: %s/%s has %q wanted and %q baked", what,
+			b.t.Errorf("%s: %s: %s/%s has %q wanted and %q baked", guarantee.NoneUnowned, what,
 				object.Namespace, object.Name, object.Data["wanted"], object.Data["baked"])
 		}
 		owners := 0
@@ -273,7 +274,11 @@ func (b *bakery[T]) check(what string) {
 			}
 		}
 		if owners != 1 {
-			b.t.Errorf("%s: %s/%s has %d owners", what, object.Namespace, object.Name, owners)
+			about := guarantee.OneOwner
+			if owners == 0 {
+				about = guarantee.NoneUnowned
+			}
+			b.t.Errorf("%s: %s: %s/%s has %d owners", about, what, object.Namespace, object.Name, owners)
 		}
 	}
 	for _, r := range b.replicas {
@@ -288,7 +293,8 @@ func (b *bakery[T]) check(what string) {
 		slices.Sort(cached)
 		slices.Sort(owned[r])
 		if !slices.Equal(cached, owned[r]) || len(cached) == 0 {
-			b.t.Errorf("%s: %s has %d objects in its cache, and owns %d", what, r.name, len(cached), len(owned[r]))
+			b.t.Errorf("%s: %s: %s has %d objects in its cache, and owns %d", guarantee.Converging, what, r.name,
+				len(cached), len(owned[r]))
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/judge"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
@@ -85,9 +86,9 @@ func newRig(t *testing.T, s server, setting setting) *rig {
 	r.must(r.writer.fill(ctx, r.builtins))
 	r.watch()
 	r.must(r.group.launch(setting.replicas))
-	r.must(r.settled(ctx, setting.replicas))
-	r.must(r.reconciled(ctx))
-	r.must(r.storesEqual(ctx))
+	r.holds(guarantee.NoneUnowned, r.settled(ctx, setting.replicas))
+	r.holds(guarantee.NoneUnowned, r.reconciled(ctx))
+	r.holds(guarantee.Converging, r.storesEqual(ctx))
 	for member := range r.group.running() {
 		if !slices.ContainsFunc(r.records.copy().Lists, func(l judge.List) bool {
 			return l.Member == member && l.Ended > 0
@@ -102,6 +103,14 @@ func (r *rig) must(err error) {
 	r.Helper()
 	if err != nil {
 		r.Fatal(err)
+	}
+}
+
+// holds ends the test if a guarantee is broken.
+func (r *rig) holds(about guarantee.Guarantee, err error) {
+	r.Helper()
+	if err != nil {
+		r.Fatalf("%s: %v", about, err)
 	}
 }
 

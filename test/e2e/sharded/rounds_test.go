@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/judge"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
@@ -183,8 +184,8 @@ func (r *rig) rounds(n int) {
 	for i := range n {
 		f := faults[(*from+i)%len(faults)]
 		begun := time.Now()
-		if err := r.round(f); err != nil {
-			r.Errorf("round %d, %s: %v", i, f.kind, err)
+		if about, err := r.round(f); err != nil {
+			r.Errorf("%s: round %d, %s: %v", about, i, f.kind, err)
 		}
 		v := r.judge()
 		for _, wrong := range v.Wrong[:min(len(v.Wrong), 10)] {
@@ -207,8 +208,8 @@ func (r *rig) judge() judge.Verdict {
 }
 
 // round makes a fault while bakeries are changed, restores the number of replicas, and waits until everything
-// is in order.
-func (r *rig) round(f fault) error {
+// is in order. With an error it returns the guarantee that is broken.
+func (r *rig) round(f fault) (about guarantee.Guarantee, err error) {
 	ctx, cancel := context.WithTimeoutCause(r.Context(), 2*time.Minute+8*r.times.LeaseDuration,
 		errors.New("the group isn't in order again"))
 	defer cancel()
@@ -221,7 +222,8 @@ func (r *rig) round(f fault) error {
 		r.writer.run(writing)
 	}()
 	// The fault comes while work is going on.
-	err := r.wait(ctx, r.times.RetryPeriod/2+time.Duration(r.random.Int64N(int64(r.times.RetryPeriod))))
+	about = guarantee.NoneUnowned
+	err = r.wait(ctx, r.times.RetryPeriod/2+time.Duration(r.random.Int64N(int64(r.times.RetryPeriod))))
 	if err == nil {
 		err = f.make(r, ctx, &round)
 	}
@@ -240,11 +242,12 @@ func (r *rig) round(f fault) error {
 		err = r.reconciled(ctx)
 	}
 	if err == nil {
+		about = guarantee.Converging
 		err = r.storesEqual(ctx)
 	}
 	round.Ended = wire.Now()
 	r.records.add(func(all *judge.Records) { all.Rounds = append(all.Rounds, round) })
-	return err
+	return about, err
 }
 
 // report returns the verdict as a table.

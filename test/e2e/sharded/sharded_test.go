@@ -93,8 +93,8 @@ func TestFinds(t *testing.T) {
 	setting.times = wire.Times{LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second,
 		RetryPeriod: 500 * time.Millisecond, JoinDelay: time.Second}
 	r := newRig(t, startEmbedded(t, filtering), setting)
-	if err := r.round(faults[1]); err != nil {
-		t.Fatal(err)
+	if about, err := r.round(faults[1]); err != nil {
+		t.Fatalf("%s: %v", about, err)
 	}
 	found := map[string]bool{}
 	for _, wrong := range r.judge().Wrong {

@@ -18,6 +18,7 @@ import (
 	shopv1 "github.com/kubewright/kubewright/examples/apis/shop/v1"
 	"github.com/kubewright/kubewright/examples/generated/clientset/versioned"
 	"github.com/kubewright/kubewright/examples/generated/informers/externalversions"
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/test/lab/results"
 )
@@ -102,7 +103,8 @@ func (s soak) watch(t *testing.T, server process, client versioned.Interface, r 
 	}
 	u.sum(r)
 	if r.Lists == 0 && r.Calls != r.Changes+1 {
-		t.Errorf("handlers were told of %d changes, the server made %d and the marker", r.Calls, r.Changes)
+		t.Errorf("%s: handlers were told of %d changes, the server made %d and the marker", guarantee.Complete,
+			r.Calls, r.Changes)
 	}
 	stored, err := u.check(ctx, client)
 	if err != nil {
@@ -111,8 +113,8 @@ func (s soak) watch(t *testing.T, server process, client versioned.Interface, r 
 	close(u.blocked.released)
 	<-u.blocked.last
 	if !maps.Equal(u.blocked.versions, stored) {
-		t.Errorf("the blocked handler, once released, was told of %d objects, the store has %d",
-			len(u.blocked.versions), len(stored))
+		t.Errorf("%s: the blocked handler, once released, was told of %d objects, the store has %d",
+			guarantee.Complete, len(u.blocked.versions), len(stored))
 	}
 }
 
@@ -189,8 +191,8 @@ func (u *underLoad) sum(r *results.Soak) {
 func (u *underLoad) check(ctx context.Context, client versioned.Interface) (map[string]string, error) {
 	for _, q := range u.quick {
 		if q.calls.Load() != u.quick[0].calls.Load() {
-			return nil, fmt.Errorf("one handler was told of %d changes, another of %d", q.calls.Load(),
-				u.quick[0].calls.Load())
+			return nil, fmt.Errorf("%s: one handler was told of %d changes, another of %d", guarantee.Complete,
+				q.calls.Load(), u.quick[0].calls.Load())
 		}
 	}
 	stored, served := map[string]string{}, map[string]string{}
@@ -207,7 +209,8 @@ func (u *underLoad) check(ctx context.Context, client versioned.Interface) (map[
 	}
 	if !maps.Equal(stored, served) {
 		return stored, fmt.Errorf(
-			"the store has %d objects, the server %d, or they differ", len(stored), len(served))
+			"%s: the store has %d objects, the server %d, or they differ", guarantee.Converging, len(stored),
+			len(served))
 	}
 	return stored, nil
 }

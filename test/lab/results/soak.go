@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/kubewright/kubewright/internal/guarantee"
 )
 
 // Soak is the result of an informer under load. One of its handlers is blocked, the others keep up.
@@ -71,47 +73,55 @@ func (s Soak) HeapBound() uint64 {
 	return s.Before.Live + 2*(s.Synced.Live-s.Before.Live) + uint64(s.BacklogBound())*entryBytes + heapSlack
 }
 
-// Problems returns the bounds that were broken, and what grew. timed is whether the lag counts: after a short
-// run on a busy machine it means nothing.
+// Problems returns the bounds that were broken, and what grew, each after its guarantee. timed is whether the
+// lag counts: after a short run on a busy machine it means nothing.
 func (s Soak) Problems(timed bool) (problems []string) {
-	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	say := func(broken guarantee.Guarantee, format string, args ...any) {
+		problems = append(problems, fmt.Sprintf("%s: "+format, append([]any{broken}, args...)...))
+	}
 	if len(s.Samples) < 8 {
 		return []string{fmt.Sprintf("there are %d samples, which are too few", len(s.Samples))}
 	}
 	if n := most(s.Samples, func(x Sample) int { return x.Backlog }); n > s.BacklogBound() {
-		say("%d notifications wait for the blocked handler, want %d at most", n, s.BacklogBound())
+		say(guarantee.BoundedMemory, "%d notifications wait for the blocked handler, want %d at most", n,
+			s.BacklogBound())
 	}
 	if n := most(s.Samples, func(x Sample) int { return int(x.Live) }); uint64(n) > s.HeapBound() {
-		say("the live heap has %d bytes, want %d at most", n, s.HeapBound())
+		say(guarantee.BoundedMemory, "the live heap has %d bytes, want %d at most", n, s.HeapBound())
 	}
 	for _, c := range []struct {
+		about guarantee.Guarantee
 		what  string
 		slack int
 		of    func(Sample) int
 	}{
-		{"the live heap", heapSlack, func(x Sample) int { return int(x.Live) }},
-		{"the number of goroutines", countSlack, func(x Sample) int { return x.Goroutines }},
-		{"the number of descriptors", countSlack, func(x Sample) int { return x.Descriptors }},
-		{"the backlog of handlers that keep up", s.Objects / 2, func(x Sample) int { return x.Others }},
+		{guarantee.BoundedMemory, "the live heap", heapSlack, func(x Sample) int { return int(x.Live) }},
+		{guarantee.NoLeak, "the number of goroutines", countSlack, func(x Sample) int { return x.Goroutines }},
+		{guarantee.NoLeak, "the number of descriptors", countSlack, func(x Sample) int { return x.Descriptors }},
+		{guarantee.Isolated, "the backlog of handlers that keep up", s.Objects / 2,
+			func(x Sample) int { return x.Others }},
 	} {
 		quarter := len(s.Samples) / 4
 		before, end := middle(s.Samples[quarter:2*quarter], c.of), middle(s.Samples[3*quarter:], c.of)
 		if float64(end) > float64(before)*(1+growth)+float64(c.slack) {
-			say("%s grew from %d to %d", c.what, before, end)
+			say(c.about, "%s grew from %d to %d", c.what, before, end)
 		}
 	}
 	if s.After.Goroutines > s.Before.Goroutines {
-		say("%d goroutines are left after the stop, %d were there before", s.After.Goroutines, s.Before.Goroutines)
+		say(guarantee.NoLeak, "%d goroutines are left after the stop, %d were there before",
+			s.After.Goroutines, s.Before.Goroutines)
 	}
 	if s.After.Descriptors > s.Before.Descriptors {
-		say("%d descriptors are left after the stop, %d were there before", s.After.Descriptors,
-			s.Before.Descriptors)
+		say(guarantee.NoLeak, "%d descriptors are left after the stop, %d were there before",
+			s.After.Descriptors, s.Before.Descriptors)
 	}
 	if s.After.Live > s.Before.Live+heapSlack {
-		say("%d bytes of the heap are left after the stop, %d were there before", s.After.Live, s.Before.Live)
+		say(guarantee.BoundedMemory, "%d bytes of the heap are left after the stop, %d were there before",
+			s.After.Live, s.Before.Live)
 	}
 	if timed && s.Slowest99 >= LagBound {
-		say("a handler that keeps up was told %v after the change at the 99th percentile, want less than %v",
+		say(guarantee.Isolated,
+			"a handler that keeps up was told %v after the change at the 99th percentile, want less than %v",
 			s.Slowest99, LagBound)
 	}
 	return problems

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
 )
@@ -25,7 +26,7 @@ type Limits struct {
 
 // Verdict is the result of Judge.
 type Verdict struct {
-	// Wrong describes everything that must not happen.
+	// Wrong describes everything that must not happen, each after the guarantee that it breaks.
 	Wrong []string
 	// Writes counts the replicas' writes, Late those that arrived when they were no longer allowed.
 	Writes, Late int
@@ -79,8 +80,8 @@ type judge struct {
 	longest map[wire.Time]time.Duration
 }
 
-func (j *judge) wrong(format string, args ...any) {
-	j.verdict.Wrong = append(j.verdict.Wrong, fmt.Sprintf(format, args...))
+func (j *judge) wrong(broken guarantee.Guarantee, format string, args ...any) {
+	j.verdict.Wrong = append(j.verdict.Wrong, fmt.Sprintf("%s: "+format, append([]any{broken}, args...)...))
 }
 
 func (j *judge) kind(name string) *Kind {
@@ -105,22 +106,23 @@ func (j *judge) writes() {
 	for _, w := range j.Writes {
 		j.verdict.Writes++
 		if !w.Stamped {
-			j.wrong("%s wrote %s, which its member didn't allow", w.Member, w.Object)
+			j.wrong(guarantee.OneOwner, "%s wrote %s, which its member didn't allow", w.Member, w.Object)
 			continue
 		}
 		lease := leases[w.Member]
 		end := lease.end(w.Looked)
 		if w.Looked > end {
-			j.wrong("%s wrote %s: looked up %v after the end of its lease, arrived %v later", w.Member, w.Object,
-				w.Looked.Sub(end), w.Arrived.Sub(w.Looked))
+			j.wrong(guarantee.OneOwner, "%s wrote %s: looked up %v after the end of its lease, arrived %v later",
+				w.Member, w.Object, w.Looked.Sub(end), w.Arrived.Sub(w.Looked))
 		}
 		if other, ok := j.taken(w, w.Looked); ok {
-			j.wrong("%s wrote %s by token %d: looked up %v after %s got it by token %d, arrived %v later",
+			j.wrong(guarantee.OneOwner,
+				"%s wrote %s by token %d: looked up %v after %s got it by token %d, arrived %v later",
 				w.Member, w.Object, w.Token, w.Looked.Sub(other.done), other.Owner, other.Token,
 				w.Arrived.Sub(w.Looked))
 		}
 		if !w.Range.Contains(w.Hash) || !tokens[token{w.Member, w.Token}].Contains(w.Hash) {
-			j.wrong("%s wrote %s in the range %v by token %d, which no table gave it",
+			j.wrong(guarantee.OneOwner, "%s wrote %s in the range %v by token %d, which no table gave it",
 				w.Member, w.Object, w.Range, w.Token)
 		}
 		if _, taken := j.taken(w, w.Arrived); taken || w.Arrived > lease.end(w.Arrived) {
@@ -236,7 +238,8 @@ func (j *judge) lists() {
 			if again := has[l.Member].And(l.Ranges); len(again) > 0 {
 				kind.Again++
 				if round.Filters {
-					j.wrong("round %q: %s lists %v again, which it has", round.Kind, l.Member, again)
+					j.wrong(guarantee.BoundedLoad, "round %q: %s lists %v again, which it has", round.Kind, l.Member,
+						again)
 				}
 			}
 		}
@@ -263,7 +266,8 @@ func (j *judge) changes() {
 			return s.Gone || !c.Deleted && s.Observed >= c.Generation
 		})
 		if i < 0 {
-			j.wrong("round %q: generation %d of %s was never reconciled", round.Kind, c.Generation, c.UID)
+			j.wrong(guarantee.NoneUnowned, "round %q: generation %d of %s was never reconciled", round.Kind,
+				c.Generation, c.UID)
 			continue
 		}
 		seen, from := sights[c.UID][i].At, c.At
@@ -277,7 +281,8 @@ func (j *judge) changes() {
 			slowest[round.Began], j.verdict.Slow[round.Began] = gap, Slow{c, seen}
 		}
 		if allowed += j.limits.Slack; gap > allowed {
-			j.wrong("round %q: generation %d of %s was reconciled after %v, not after %v + the list, %v in all",
+			j.wrong(guarantee.NoneUnowned,
+				"round %q: generation %d of %s was reconciled after %v, not after %v + the list, %v in all",
 				round.Kind, c.Generation, c.UID, gap, round.Bound, allowed)
 		}
 	}

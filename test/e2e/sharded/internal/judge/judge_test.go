@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubewright/kubewright/internal/guarantee"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/judge"
 	"github.com/kubewright/kubewright/test/e2e/sharded/internal/wire"
@@ -185,8 +186,9 @@ func TestWrong(t *testing.T) {
 			if slow := strings.Contains(name, "too late"); (len(v.Slow) > 0) != slow {
 				t.Errorf("slow rounds: %v", v.Slow)
 			}
-			if len(v.Wrong) != 1 || !strings.Contains(v.Wrong[0], test.want) {
-				t.Errorf("wrong: %q, want one with %q", v.Wrong, test.want)
+			if len(v.Wrong) != 1 || !strings.Contains(v.Wrong[0], test.want) ||
+				guarantee.Named(v.Wrong[0]) == "" {
+				t.Errorf("wrong: %q, want one with a guarantee and %q", v.Wrong, test.want)
 			}
 		})
 	}
