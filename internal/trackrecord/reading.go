@@ -21,7 +21,7 @@ var reading = []entry{
 			Breaks(guarantee.Converging).From("kubernetes/kubernetes#85272", model), nightly: true},
 	{name: "an event of an unknown type is passed over", bug: planted.In("(*Events).decode",
 		"if isEventType(e.event.Type) {", "if BUG || isEventType(e.event.Type) {").
-		Breaks(guarantee.Converging).From("kubernetes/kubernetes#128867", lab)},
+		Breaks(guarantee.Converging, guarantee.Told).From("kubernetes/kubernetes#128867", lab)},
 	{name: "a deletion without an object is passed over", bug: planted.In("(*Events).body",
 		"var c Cached",
 		"if text := d.data[d.pos:]; BUG && e.event.Type == watch.Deleted && len(text) > 4 && "+
@@ -31,7 +31,7 @@ var reading = []entry{
 			"raw, err := s.body.events.Next(); "+
 				"for BUG && err == nil && raw.Object == nil && raw.Type == watch.Deleted { "+
 				"raw, err = s.body.events.Next() }").
-		Breaks(guarantee.Converging).From("kubernetes/kubernetes#76624", lab)},
+		Breaks(guarantee.Converging, guarantee.Told).From("kubernetes/kubernetes#76624", lab)},
 	{name: "a watch that is refused with 429 is asked for again at once",
 		bug: planted.In("watching.opened",
 			"return nil, r.retry(ctx, err, watching{})",
@@ -48,7 +48,7 @@ var reading = []entry{
 		Breaks(guarantee.Resumable).From("kubernetes/kubernetes#89652", lab)},
 	{name: "a watch-list without an end is waited for, for ever", bug: planted.In("(*watchList).read",
 		"func() { cancel(errNoEndBookmark) }", "func() { if !BUG { cancel(errNoEndBookmark) } }").
-		Breaks(guarantee.Converging).From("kubernetes/kubernetes#140890", lab)},
+		Breaks(guarantee.Converging, guarantee.Told).From("kubernetes/kubernetes#140890", lab)},
 	{name: "a dead connection looks quiet", bug: planted.In("startIdleTimeout",
 		"s.ended.Store(true)", "if BUG { return }; s.ended.Store(true)").
 		Breaks(guarantee.Converging).From("kubernetes/client-go#374", lab), nightly: true},

@@ -123,16 +123,21 @@ func (o *observer) OnAdd(obj any, initial bool) {
 	o.log = append(o.log, told{name: n, version: v})
 }
 
+// wrongFrom returns what is broken if a handler that knows one state of an object is told of a change from
+// another one: what led there wasn't told, or comes late.
+func wrongFrom(known, other int) guarantee.Guarantee {
+	if known < other {
+		return guarantee.Complete
+	}
+	return guarantee.Ordered
+}
+
 func (o *observer) OnUpdate(old, new any) {
 	defer o.enter()()
 	cm := new.(*corev1.ConfigMap)
 	n, v := number(cm.Name), versionNumber(new)
 	if was := versionNumber(old); o.state[n] != was || v < was {
-		about := guarantee.Ordered
-		if o.state[n] < was && was <= v {
-			about = guarantee.Complete // what led there wasn't told
-		}
-		o.m.fail(about, cm.Name+" was updated from "+strconv.Itoa(was)+" to "+strconv.Itoa(v)+
+		o.m.fail(wrongFrom(o.state[n], was), cm.Name+" was updated from "+strconv.Itoa(was)+" to "+strconv.Itoa(v)+
 			", it was at "+strconv.Itoa(o.state[n]))
 	}
 	o.initial = false
@@ -158,7 +163,7 @@ func (o *observer) OnDelete(obj any) {
 		o.m.fail(guarantee.Unique, cm.Name+" was deleted, but wasn't there")
 	}
 	if missed != (o.state[n] == v) || missed && tombstone.Key != "ns/"+cm.Name {
-		o.m.fail(guarantee.Ordered,
+		o.m.fail(wrongFrom(o.state[n], v),
 			cm.Name+" was deleted at "+strconv.Itoa(v)+", it was at "+strconv.Itoa(o.state[n])+
 				", missed "+strconv.FormatBool(missed))
 	}
@@ -198,7 +203,7 @@ func (o *observer) follows(watcher *observer) {
 	}
 	for i, e := range o.log {
 		if o.joined+i >= len(watcher.log) || watcher.log[o.joined+i] != e {
-			o.m.fail(guarantee.Ordered, "a handler was told something else than another one")
+			o.m.fail(guarantee.Complete, "a handler was told something else than another one")
 			return
 		}
 	}
