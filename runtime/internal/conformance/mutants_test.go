@@ -69,7 +69,7 @@ var mutations = map[string]planted.Bug{
 	"informer: deletions show the state before": planted.In("(*writer).notification",
 		"return change{old: applied.Object, kind: deleted}, true",
 		"if !BUG { return change{old: applied.Object, kind: deleted}, true }; "+
-			"return change{old: applied.Old, kind: deleted}, true"),
+			"return change{old: applied.Old, kind: deleted}, true").Breaks(guarantee.Ordered),
 	"informer: handlers never become synced": planted.In("(*writer).commit",
 		"synced: completes", "synced: completes && !BUG"),
 	"informer: who doesn't resync is told what didn't change": planted.In("(*registration).callHandler",
