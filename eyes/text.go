@@ -52,7 +52,7 @@ func (s *Snapshot) writeInformers(b *strings.Builder) {
 			s.age(i.LastEvent), i.Lag, known(i.Unread == "", i.Failures))
 		s.writeMore(informers, i)
 		for _, h := range i.Handlers {
-			handlers.row(i.Source, what, h.shown(), yesNo(h.Synced), h.Backlog, h.Delivered,
+			handlers.row(i.Source, strings.TrimPrefix(i.Name, "informer of "), h.shown(), yesNo(h.Synced), h.Backlog, h.Delivered,
 				yesNo(h.Busy), h.Panics)
 		}
 	}

@@ -112,3 +112,25 @@ bakers anna - - - 0 - 0 0 0 0 0 - -
 		}
 	}
 }
+
+// TestHandlersOfInformers checks that the text tells handlers of informers of one resource apart.
+func TestHandlersOfInformers(t *testing.T) {
+	s := eyes.Snapshot{}
+	names := []string{"apps/v1 deployments in namespace oslo", "apps/v1 deployments (10.0.0.1/metadata)"}
+	for _, name := range names {
+		s.Informers = append(s.Informers, eyes.Informer{
+			Source: "shop", Name: "informer of " + name, Group: "apps", Resource: "deployments",
+			Handlers: []eyes.Handler{{Name: "baker"}},
+		})
+	}
+	var text strings.Builder
+	if err := s.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if row := "\nshop " + name + " baker no 0 "; !strings.Contains(
+			spaces.ReplaceAllString(text.String(), " "), row) {
+			t.Errorf("%q isn't in\n%s", row, &text)
+		}
+	}
+}

@@ -160,7 +160,7 @@ func TestCells(t *testing.T) {
 		"Last event": {0, since(time.Unix(0, s.opened.Load()))},
 	})
 	b.has(b.cells("handlers")[0], map[string]string{
-		"Handler": "baker", "Source": "shop", "Informer": "deployments.apps", "Synced": "no",
+		"Handler": "baker", "Source": "shop", "Informer": "apps/v1 deployments", "Synced": "no",
 		"Backlog":   fmt.Sprint(int64(len(s.server.Objects())) - s.handled.Load()),
 		"Delivered": fmt.Sprint(s.handled.Load()), "Busy": "yes", "Panics": "0",
 	}, nil)
@@ -178,7 +178,7 @@ func TestCells(t *testing.T) {
 	// The handler goes on. The page sees it by itself.
 	s.pause.Unlock()
 	b.value(`look()`, nil)
-	b.wait(`document.querySelector("#handlers tbody tr").textContent.includes("deployments.apps05noyes0shop")`)
+	b.wait(`document.querySelector("#handlers tbody tr").textContent.includes("apps/v1 deployments05noyes0shop")`)
 	if got := s.handled.Load(); got != 5 {
 		t.Errorf("%d notifications were handled", got)
 	}
