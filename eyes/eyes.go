@@ -117,18 +117,19 @@ func (e *Eyes) AddQueue(name string, q StatusQueue) {
 	}
 }
 
-// AddMember looks at a member of a sharded controller, as long as look returns that it goes on. ownerOf
-// returns which member owns a namespace or a UID. It replaces what was added by that name. Package
-// shardingeyes calls it.
+// AddMember looks at a member of a sharded controller, as long as look returns that it goes on. why is why it
+// may begin no work: it becomes the member's Error. ownerOf returns which member owns a namespace or a UID.
+// AddMember replaces what was added by that name. Package shardingeyes calls it.
 func (e *Eyes) AddMember(
-	name string, look func() (m Member, goesOn bool),
+	name string, look func() (m Member, goesOn bool, why error),
 	ownerOf func(value string) (identity string, owned bool),
 ) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.set(name, func(s *Snapshot) bool {
-		m, goesOn := look()
+		m, goesOn, why := look()
 		m.Source = name
+		m.Error, m.ErrorKey = s.textOf(why)
 		s.Members = append(s.Members, m)
 		return goesOn
 	})

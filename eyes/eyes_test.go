@@ -258,38 +258,6 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestMembers checks what is found of members of a sharded controller.
-func TestMembers(t *testing.T) {
-	fine := eyes.Member{Identity: "anna", Started: true, Owned: []string{"0-7"}}
-	stuck := fine
-	stuck.Hung, stuck.Unowned, stuck.UnownedObjects = 2, []string{"8-b", "c-f"}, 9
-	stuck.Error = "the lease is gone"
-	idle := eyes.Member{Identity: "anna", Error: "the table hasn't been read yet"}
-	for _, c := range []struct {
-		before, now eyes.Member
-		kinds       string
-	}{
-		{fine, fine, ""}, {fine, stuck, ""}, {stuck, fine, ""}, {idle, idle, ""},
-		{stuck, stuck, "member can't act, work hangs, no owner"},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			e, m := eyes.New(eyes.Options{}), c.before
-			e.AddMember("bakers", func() (eyes.Member, bool) { return m, true },
-				func(string) (string, bool) { return "", false })
-			e.Snapshot()
-			bubble.Pass(10 * time.Second)
-			m = c.now
-			var kinds []string
-			for _, f := range e.Snapshot().Findings {
-				kinds = append(kinds, f.Kind)
-			}
-			if got := strings.Join(kinds, ", "); got != c.kinds {
-				t.Errorf("from %+v to %+v: found %q, want %q", c.before, c.now, got, c.kinds)
-			}
-		})
-	}
-}
-
 // statusFunc is a queue, and statusesFunc are caches.
 type (
 	statusFunc   func() queue.Status

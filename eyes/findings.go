@@ -223,6 +223,7 @@ func (m *Member) changes(f Finding, was *Member, then time.Time) (found []Findin
 	}
 	if m.Error != "" && was.Error != "" && was.Started {
 		add("member can't act", m.Error)
+		found[0].Key = m.ErrorKey
 	}
 	if m.Hung > 0 && was.Hung > 0 {
 		add("work hangs", count(uint64(m.Hung), "call doesn't", "calls don't")+

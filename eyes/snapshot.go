@@ -176,8 +176,10 @@ type Member struct {
 	Running int `json:"running"`
 	Waiting int `json:"waiting"`
 	Hung    int `json:"hung,omitempty"`
-	// Error is why it may begin no work.
-	Error string `json:"error,omitempty"`
+	// Error is why it may begin no work. ErrorKey is the object that it is about, if it is about one and
+	// Options.Keys is set. The text never names it.
+	Error    string `json:"error,omitempty"`
+	ErrorKey string `json:"errorKey,omitempty"`
 }
 
 // addInformers returns false if all of them have stopped.

@@ -52,8 +52,8 @@ func (s *Snapshot) writeInformers(b *strings.Builder) {
 			s.age(i.LastEvent), i.Lag, known(i.Unread == "", i.Failures))
 		s.writeMore(informers, i)
 		for _, h := range i.Handlers {
-			handlers.row(i.Source, strings.TrimPrefix(i.Name, "informer of "), h.shown(), yesNo(h.Synced), h.Backlog, h.Delivered,
-				yesNo(h.Busy), h.Panics)
+			handlers.row(i.Source, strings.TrimPrefix(i.Name, "informer of "), h.shown(), yesNo(h.Synced),
+				h.Backlog, h.Delivered, yesNo(h.Busy), h.Panics)
 		}
 	}
 	informers.writeTo(b)
@@ -103,7 +103,7 @@ func (s *Snapshot) writeMembers(b *strings.Builder) {
 		t.row(m.Source, m.Identity, strings.Join(m.Owned, " "), s.age(m.Since), strings.Join(m.Giving, " "),
 			m.Owners, strings.Join(m.Unowned, " "), m.Gained, m.Lost, m.Running, m.Waiting, m.Hung,
 			strings.Join(m.LostMembers, " "), s.age(m.LostAt))
-		t.below("may begin no work, because", m.Error)
+		t.below("may begin no work, because", m.Error, "its object", m.ErrorKey)
 		t.below("objects in ranges without an owner", known(m.UnownedObjects > 0, m.UnownedObjects))
 	}
 	t.writeTo(b)

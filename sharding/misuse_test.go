@@ -281,7 +281,7 @@ func TestTroubleIsTold(t *testing.T) {
 			m.server.setDown(true)
 			bubble.Pass(5 * time.Minute)
 			err = member.Health()
-			if err == nil || !strings.Contains(err.Error(), "isn't renewed: ") {
+			if !errors.Is(err, errLost) || !strings.Contains(err.Error(), "isn't renewed: ") {
 				t.Errorf("health without a server: %v", err)
 			}
 			m.server.setDown(false)

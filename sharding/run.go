@@ -270,9 +270,9 @@ func (m *Member) leaveGroup(ctx context.Context, endRenewals func()) error {
 	if !m.await(limited, nil, func() bool { return m.reportedLeaving }) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		return fmt.Errorf(
-			"sharding: the ranges of %s go to others when its lease has run out, which it couldn't renew%s",
-			m.config.Identity, m.lastError(renewing))
+		return m.withLast(renewing, fmt.Errorf(
+			"sharding: the ranges of %s go to others when its lease has run out, which it couldn't renew",
+			m.config.Identity))
 	}
 	err := m.rewrite(limited, func(t table) (table, error) {
 		owned := t.ownedBy(m.config.Identity)
@@ -289,8 +289,8 @@ func (m *Member) leaveGroup(ctx context.Context, endRenewals func()) error {
 		!errors.Is(err, errProtocol) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		return fmt.Errorf("sharding: %s couldn't mark its ranges free: %w%s", m.config.Identity, err,
-			m.lastError(writing))
+		return m.withLast(writing,
+			fmt.Errorf("sharding: %s couldn't mark its ranges free: %w", m.config.Identity, err))
 	}
 	endRenewals()
 	return m.leases.remove(limited, m.config.Identity, nil)

@@ -1,6 +1,7 @@
 package sharding
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -57,13 +58,13 @@ func (m *Member) Status() Status {
 	case m.refused != nil:
 		s.Err = m.refused
 	case m.current == nil:
-		s.Err = fmt.Errorf("sharding: the table hasn't been read yet, or was deleted%s", m.lastError(watching))
+		s.Err = m.withLast(watching, errors.New("sharding: the table hasn't been read yet, or was deleted"))
 	case !m.holds():
-		s.Err = fmt.Errorf("sharding: the lease %s isn't renewed%s",
-			m.leases.memberName(m.config.Identity), m.lastError(renewing))
+		s.Err = m.withLast(renewing, fmt.Errorf("sharding: the lease %s isn't renewed",
+			m.leases.memberName(m.config.Identity)))
 	case !m.acts():
-		s.Err = fmt.Errorf("sharding: the table hasn't been confirmed yet since the lease began to hold%s",
-			m.lastError(confirming))
+		s.Err = m.withLast(confirming,
+			errors.New("sharding: the table hasn't been confirmed yet since the lease began to hold"))
 	default:
 		// With an error no work begins, but running work may go on.
 		s.Owned, s.Err = slices.Clone(m.owned), m.caches.err

@@ -77,11 +77,11 @@ func (m *Member) isOver(t *trouble) bool {
 	return m.config.clock.now().Sub(t.last) > m.config.LeaseDuration+m.config.RenewDeadline
 }
 
-// lastError returns the last error of an action that fails now, after a colon, else "". The caller holds mu.
-func (m *Member) lastError(what string) string {
+// withLast returns err, and wraps the last error of an action too, if that fails now. The caller holds mu.
+func (m *Member) withLast(what string, err error) error {
 	t := m.troubles[what]
 	if t == nil || m.isOver(t) {
-		return ""
+		return err
 	}
-	return fmt.Sprintf(": %v", t.err)
+	return fmt.Errorf("%w: %w", err, t.err)
 }

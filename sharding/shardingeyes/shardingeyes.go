@@ -14,24 +14,20 @@ import (
 //
 // Of the Shards of contrib/controller-runtime, add the Member.
 func Add(e *eyes.Eyes, name string, m *sharding.Member) {
-	e.AddMember(name, func() (eyes.Member, bool) {
+	e.AddMember(name, func() (eyes.Member, bool, error) {
 		s := m.Status()
-		return memberOf(m.Identity(), s), !s.Left
+		return memberOf(m.Identity(), s), !s.Left, s.Err
 	}, m.OwnerOf)
 }
 
 // memberOf returns what eyes show of a status.
 func memberOf(identity string, s sharding.Status) eyes.Member {
-	m := eyes.Member{
+	return eyes.Member{
 		Identity: identity, Owned: texts(s.Owned), Giving: texts(s.Giving), Owners: s.Owners,
 		Unowned: texts(s.Unowned), UnownedObjects: s.UnownedObjects, Gained: s.Gained, Lost: s.Lost,
 		Since: s.Since, LostMembers: s.LostMembers, LostAt: s.LostAt,
 		Started: s.Started, Running: s.Running, Waiting: s.Waiting, Hung: len(s.Hung),
 	}
-	if s.Err != nil {
-		m.Error = s.Err.Error()
-	}
-	return m
 }
 
 // texts returns the texts of ranges.

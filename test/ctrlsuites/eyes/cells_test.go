@@ -117,12 +117,12 @@ func TestCells(t *testing.T) {
 	t.Cleanup(q.ShutDown)
 	e.AddQueue("bakeries", q)
 	owned := time.Now().Add(-time.Hour)
-	e.AddMember("bakers", func() (eyes.Member, bool) {
+	e.AddMember("bakers", func() (eyes.Member, bool, error) {
 		return eyes.Member{
 			Identity: "anna", Owned: []string{"0-7", "8-b"}, Since: owned, Giving: []string{"8-b"}, Owners: 3,
 			Unowned: []string{"c-f"}, Gained: 5, Lost: 4, Running: 6, Waiting: 7, Hung: 8,
 			LostMembers: []string{"ben"}, LostAt: owned,
-		}, true
+		}, true, nil
 	}, nil)
 	b := open(t, e)
 	b.has(b.cells("informers")[0], map[string]string{
@@ -178,7 +178,7 @@ func TestCells(t *testing.T) {
 	// The handler goes on. The page sees it by itself.
 	s.pause.Unlock()
 	b.value(`look()`, nil)
-	b.wait(`document.querySelector("#handlers tbody tr").textContent.includes("apps/v1 deployments05noyes0shop")`)
+	b.wait(`document.querySelector("#handlers tr:last-child").textContent.includes("deployments05noyes0shop")`)
 	if got := s.handled.Load(); got != 5 {
 		t.Errorf("%d notifications were handled", got)
 	}

@@ -55,11 +55,11 @@ func TestInjection(t *testing.T) {
 	e.AddQueue(script("queue"), queueStatus{
 		Failing: 1, FailingItem: script("FailingItem"), Late: 1, LateCause: script("LateCause"),
 	})
-	e.AddMember(script("group"), func() (eyes.Member, bool) {
+	e.AddMember(script("group"), func() (eyes.Member, bool, error) {
 		return eyes.Member{
-			Identity: script("Identity"), Error: script("Error"), Owned: []string{script("Owned")},
+			Identity: script("Identity"), Owned: []string{script("Owned")},
 			Giving: []string{script("Giving")}, Unowned: []string{script("Unowned")},
-		}, true
+		}, true, errors.New(script("Error"))
 	}, nil)
 	b := open(t, e)
 	b.html()

@@ -60,11 +60,11 @@ func scene() *eyes.Eyes {
 		Ready: 41, InProcess: 5, Again: 2, Delayed: 17, NextDue: 8 * time.Second, HandedOut: 90117, Timed: true,
 		LongestRunning: 26 * time.Minute, OldestWaiting: 14 * time.Second,
 	})
-	e.AddMember("bakers", func() (eyes.Member, bool) {
+	e.AddMember("bakers", func() (eyes.Member, bool, error) {
 		return eyes.Member{
 			Identity: "bakery-7d9f-x2k4p", Started: true, Owned: []string{"0000-3fff", "8000-9fff"}, Owners: 3,
 			Gained: 2, Running: 5,
-		}, true
+		}, true, nil
 	}, nil)
 	e.AddQueue("ovens", queueStatus{HandedOut: 12})
 	return e
