@@ -40,7 +40,7 @@ func TestLineOfKey(t *testing.T) {
 		bubble.Advance(time.Minute)
 		_, text := get(e, "key=ns/one")
 		for _, want := range []string{
-			"ns/one in queue bakeries: pending because it is one of 1 that are ready, and no worker takes any\n  ",
+			"ns/one in queue bakeries: pending because it is ready, with 0 before it, and no worker takes any\n  ",
 			"  added\n", `configmaps of "shop", version `,
 		} {
 			if !strings.Contains(text, want) {

@@ -64,8 +64,10 @@ func (q *Queue[T]) Keep() {
 
 // Line returns what an item waits for, and what happened to it: its last 16 steps since somebody first asked
 // for it, or since it first failed, or took 10 s in a queue with metrics. What was asked for is kept for ten
-// minutes, beside that what happened to 128 items whose last run failed or was slow. The key is the item's
-// text, or NAMESPACE/NAME or NAME of an item that consists of these. Without Keep there are no steps.
+// minutes, beside that what happened to 128 items whose last run failed or was slow: each queue keeps up to
+// 256 lines. The key is the item's text, or NAMESPACE/NAME or NAME of an item that consists of these. Without
+// Keep there are no steps. Line looks at all ready items to tell how many come before one, which it can't with
+// Config.Order.
 func (q *Queue[T]) Line(key string) (pending string, steps []Step) {
 	item, ok := itemOf[T](key)
 	if !ok {
@@ -124,10 +126,15 @@ func (q *Queue[T]) pending(item T) string {
 		return "delayed for " + rounded(q.delays.due(id)-now)
 	case state&isReady == 0: // after a panic of a function of the Config
 		return notAdded
-	case q.inProcess == 0 && len(q.waiters.parked) == 0:
-		return fmt.Sprintf("one of %d that are ready, and no worker takes any", q.ready.len())
 	}
-	return fmt.Sprintf("one of %d that are ready, while %d are in process", q.ready.len(), q.inProcess)
+	text := fmt.Sprintf("one of %d that are ready", q.ready.len())
+	if n := q.ready.before(id); n >= 0 {
+		text = fmt.Sprintf("ready, with %d before it", n)
+	}
+	if q.inProcess == 0 && len(q.waiters.parked) == 0 {
+		return text + ", and no worker takes any"
+	}
+	return text + fmt.Sprintf(", while %d are in process", q.inProcess)
 }
 
 func rounded(ns int64) string { return time.Duration(ns).Round(time.Millisecond).String() }

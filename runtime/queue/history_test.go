@@ -41,7 +41,7 @@ func TestLine(t *testing.T) {
 		})
 		defer q.ShutDown()
 		q.Add("a")
-		if got := lineOf(q, "a"); got != "one of 1 that are ready, and no worker takes any" {
+		if got := lineOf(q, "a"); got != "ready, with 0 before it, and no worker takes any" {
 			t.Errorf("without Keep: %s", got)
 		}
 		q.Keep()
@@ -84,7 +84,7 @@ func TestLine(t *testing.T) {
 		}
 		bubble.Advance(time.Second)
 		synctest.Wait()
-		if got := lineOf(q, "b"); !strings.HasPrefix(got, "one of 1 that are ready, while 1 are in process\n") ||
+		if got := lineOf(q, "b"); !strings.HasPrefix(got, "ready, with 0 before it, while 1 are in process\n") ||
 			!strings.HasSuffix(got, "0s: its delay is over") {
 			t.Errorf("due: %s", got)
 		}

@@ -319,3 +319,45 @@ func TestMergingKeepsThePriority(t *testing.T) {
 		t.Errorf("%q goes first", item)
 	}
 }
+
+// TestPlace checks that the line of each ready item tells how many come before it, in each order.
+func TestPlace(t *testing.T) {
+	priorityOf := func(item string) int { return len(item) % 3 }
+	flowOf := func(item string) string { return item[:1] }
+	for name, c := range map[string]queue.Config[string]{
+		"first in":      {},
+		"priorities":    {Priority: priorityOf},
+		"flows":         {Flow: flowOf},
+		"both":          {Priority: priorityOf, Flow: flowOf, Ageing: -1},
+		"of the caller": {Order: &lifo{}},
+	} {
+		q := queue.New(c)
+		random := rand.New(rand.NewPCG(2, 7))
+		for range 300 {
+			item := fmt.Sprint(random.IntN(1 << random.IntN(10)))
+			if q.AddWith(item, at(random.IntN(4))); random.IntN(5) == 0 {
+				item, _ = q.Get()
+				q.Done(item)
+			}
+		}
+		items := map[string]string{}
+		for n := range 512 {
+			if pending, _ := q.Line(fmt.Sprint(n)); pending != "not added" {
+				items[fmt.Sprint(n)] = pending
+			}
+		}
+		ordered := drainTo(q)
+		for n, item := range ordered {
+			want := fmt.Sprintf("ready, with %d before it, and no worker takes any", n)
+			if c.Order != nil {
+				want = fmt.Sprintf("one of %d that are ready, and no worker takes any", len(ordered))
+			}
+			if items[item] != want {
+				t.Errorf("%s: %s is %s, want %s", name, item, items[item], want)
+			}
+		}
+		if len(ordered) < 50 {
+			t.Errorf("%s: only %d items were ready", name, len(ordered))
+		}
+	}
+}

@@ -15,6 +15,9 @@ type ready interface {
 	// touch is called when a ready item is added again. raised reports whether that raised its priority.
 	touch(id uint32, raised bool)
 	pop() uint32
+	// before returns how many items come before a ready one, if nothing is added, -1 if that isn't known. It
+	// looks at all of them.
+	before(id uint32) int
 }
 
 // newReady returns the order that the Config selects.
@@ -58,6 +61,16 @@ func (f *fifo) push(id uint32)     { f.ids.push(id) }
 func (f *fifo) touch(uint32, bool) {}
 func (f *fifo) pop() uint32        { return f.ids.pop() }
 
+func (f *fifo) before(id uint32) (n int) {
+	for other := range f.ids.all {
+		if other == id {
+			break
+		}
+		n++
+	}
+	return n
+}
+
 // prioritised hands out the item that ranks first.
 type prioritised struct {
 	ranks *ranks
@@ -96,6 +109,16 @@ func (p *prioritised) pop() uint32 {
 			return n.id
 		}
 	}
+}
+
+func (p *prioritised) before(id uint32) (n int) {
+	r := p.ranks.of.at(int(id))
+	for _, other := range p.heap.nodes {
+		if p.live(other) && other.before(node{key: r.key, seq: r.seq}) {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *prioritised) live(n node) bool { return p.ranks.of.at(int(n.id)).seq == n.seq }
@@ -150,6 +173,20 @@ func (f *fair) pop() uint32 {
 	return id
 }
 
+func (f *fair) before(id uint32) int {
+	own := *f.flowAt.at(int(id))
+	n := own.before(id)
+	turns := n + 1 // that each flow gets before it, those behind its own one less
+	for other := range f.turns.all {
+		if other == own {
+			turns--
+		} else {
+			n += min(turns, other.len())
+		}
+	}
+	return n
+}
+
 // giveBack frees the memory of a burst; a map never shrinks by itself. Nothing may be ready.
 func (f *fair) giveBack() {
 	f.flows, f.flowAt, f.idle = map[string]*flow{}, paged[*flow]{}, nil
@@ -179,6 +216,7 @@ type custom[T comparable] struct {
 func (c *custom[T]) len() int                { return c.order.Len() }
 func (c *custom[T]) push(id uint32)          { c.order.Push(c.queue.table.at(id).item) }
 func (c *custom[T]) touch(id uint32, _ bool) { c.order.Touch(c.queue.table.at(id).item) }
+func (c *custom[T]) before(uint32) int       { return -1 }
 
 // pop also accepts an item that was never pushed: an order may add items of its own accord.
 func (c *custom[T]) pop() uint32 {
@@ -220,4 +258,13 @@ func (r *ring[T]) pop() T {
 		r.peak = 0
 	}
 	return item
+}
+
+// all yields the items in their order.
+func (r *ring[T]) all(yield func(T) bool) {
+	for i := range r.n {
+		if !yield(r.items[(r.head+i)&(len(r.items)-1)]) {
+			return
+		}
+	}
 }
