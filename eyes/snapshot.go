@@ -68,6 +68,8 @@ type Informer struct {
 	// ThirdListed is when the last list but two became visible.
 	ThirdListed time.Time `json:"thirdListed,omitzero"`
 	ListSeconds float64   `json:"listSeconds,omitempty"`
+	// ListItems is how many objects the last list had, nil if there was none.
+	ListItems *int `json:"listItems,omitempty"`
 	// ListBytes is absent if no transport saw the responses.
 	ListBytes int64  `json:"listBytes,omitempty"`
 	Relisted  string `json:"relisted,omitempty"`
@@ -217,6 +219,9 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		unsynced := *s
 		unsynced.Synced = false // An informer that has synced may fail, too.
 		i.Reason = unsynced.NotSynced().Reason
+	}
+	if !s.Listed.IsZero() {
+		i.ListItems = new(s.ListItems)
 	}
 	i.Lag, i.LagUnknown = lagOf(s)
 	if snapshot.keys {

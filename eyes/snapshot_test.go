@@ -1,6 +1,7 @@
 package eyes_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,8 +19,10 @@ import (
 	clientgoqueue "k8s.io/client-go/util/workqueue"
 
 	"github.com/kubewright/kubewright/eyes"
+	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/runtime/workqueue"
 )
 
@@ -71,6 +75,53 @@ func TestUnread(t *testing.T) {
 }
 
 var spaces = regexp.MustCompile(" +")
+
+// TestListItems checks that an informer tells how many objects its last list had, however it was read, and
+// nothing before the first list.
+func TestListItems(t *testing.T) {
+	for name, prepare := range map[string]func(*rig){
+		"streamed": func(*rig) {},
+		"pages":    func(r *rig) { r.server.NoWatchList(); r.server.MaxPage(2) },
+		"pages that expire": func(r *rig) {
+			r.server.NoWatchList()
+			r.server.MaxPage(2)
+			r.server.OnRequest(func(_ context.Context, request runtimetest.Request) error {
+				if request.Options.Continue == "" {
+					return nil
+				}
+				return apierrors.NewResourceExpired("too old")
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				prepare(r)
+				if i := r.eyes.Snapshot().Informers[0]; i.ListItems != nil {
+					t.Errorf("before the start: %d", *i.ListItems)
+				}
+				for _, name := range []string{"a", "b", "c"} {
+					r.server.Create(configMap(name))
+				}
+				r.start()
+				r.server.Create(configMap("d"))
+				synctest.Wait()
+				if i := r.eyes.Snapshot().Informers[0]; i.ListItems == nil || *i.ListItems != 3 || i.Objects != 4 {
+					t.Errorf("not 3 objects in the list, or %d in the cache, not 4", i.Objects)
+				}
+				for _, o := range r.server.Objects() {
+					r.server.Delete(o.Namespace, o.Name)
+				}
+				r.server.FailWatches(apierrors.NewResourceExpired("too old"))
+				bubble.Advance(10 * time.Second)
+				text, err := json.Marshal(r.eyes.Snapshot().Informers[0])
+				if err != nil || !strings.Contains(string(text), `"listItems":0,`) {
+					t.Errorf("after all were deleted: %v, %s", err, text)
+				}
+			})
+		})
+	}
+}
 
 // TestURLs checks that the URL of a request that failed is shown up to the collection, unless names of
 // objects are.

@@ -69,14 +69,18 @@ func (s *Snapshot) writeMore(t *table, i *Informer) {
 	t.below("modified objects", known(i.Mutations > 0, i.Mutations), "the last of them", i.MutatedKey)
 	t.below("not streamed, because", i.NotStreamed)
 	t.below("label selector", i.LabelSelector, "field selector", i.FieldSelector)
-	took := ""
+	took, items := "", ""
 	if i.ListSeconds > 0 {
 		took = fmt.Sprintf("%.3fs", i.ListSeconds)
 	}
+	if i.ListItems != nil {
+		items = fmt.Sprint(*i.ListItems)
+	}
 	t.below("name", i.Name, "version", i.Version, "resource version", i.ResourceVersion,
-		"since the last list", s.age(i.Listed), "it took", took, "its bytes", known(i.ListBytes > 0, i.ListBytes),
-		"since the last bookmark", s.age(i.LastBookmark), "dropped fields", strings.Join(i.Dropped, ", "),
-		"indexes", strings.Join(i.Indexes, ", "), "lag isn't known, because", i.LagUnknown)
+		"since the last list", s.age(i.Listed), "it took", took, "its objects", items,
+		"its bytes", known(i.ListBytes > 0, i.ListBytes), "since the last bookmark", s.age(i.LastBookmark),
+		"dropped fields", strings.Join(i.Dropped, ", "), "indexes", strings.Join(i.Indexes, ", "),
+		"lag isn't known, because", i.LagUnknown)
 }
 
 func (s *Snapshot) writeQueues(b *strings.Builder) {

@@ -35,7 +35,8 @@ func TestText(t *testing.T) {
 	fine := eyes.Snapshot{Taken: now, Informers: []eyes.Informer{
 		{Source: "shop", Name: "the informer", Resource: "bakeries", Group: "example.com",
 			Version: "v1", Form: "typed", State: "Watching", Since: ago(time.Minute), Synced: true, Lists: 1,
-			Watches: 2, Objects: 3, ResourceVersion: "17", Listed: ago(time.Hour), ListSeconds: .3124, ListBytes: 4096,
+			Watches: 2, Objects: 3, ResourceVersion: "17", Listed: ago(time.Hour), ListSeconds: .3124,
+			ListItems: new(5), ListBytes: 4096,
 			LastEvent: ago(time.Second), LastBookmark: ago(31 * time.Second), Lag: &eyes.Lag{Median: 1, P99: 2}},
 		{Source: "shop", Resource: "pods", State: "Idle"},
 	}, Queues: []eyes.Queue{{Source: "bakeries"}}, Members: []eyes.Member{{Source: "bakers", Identity: "anna"}}}
@@ -58,7 +59,7 @@ func TestText(t *testing.T) {
 SOURCE INFORMER FORM STATE FOR SYNCED OBJECTS LISTS WATCHES LAST EVENT LAG 50% 99% FAILURES
 shop bakeries.example.com typed Watching 1m0s yes 3 1 2 1s 1.0s 2.0s 0
 ..name: the informer; version: v1; ` +
-			`resource version: 17; since the last list: 1h0m0s; it took: 0.312s; its bytes: 4096; ` +
+			`resource version: 17; since the last list: 1h0m0s; it took: 0.312s; its objects: 5; its bytes: 4096; ` +
 			`since the last bookmark: 31s
 shop pods - Idle - no 0 0 0 - - 0
 
@@ -80,7 +81,7 @@ shop bakeries.example.com typed Watching 1m0s yes 3 1 2 1s - 2
 ..not streamed, because: it is wrapped
 ..label selector: a=b; field selector: metadata.name=(name)
 ..name: the informer; version: v1; ` +
-			`resource version: 17; since the last list: 1h0m0s; it took: 0.312s; its bytes: 4096; ` +
+			`resource version: 17; since the last list: 1h0m0s; it took: 0.312s; its objects: 5; its bytes: 4096; ` +
 			`since the last bookmark: 31s; dropped fields: status, spec; indexes: namespace, node; ` +
 			`lag isn't known, because: objects have no times
 shop pods - Idle - no 0 0 0 - - 0

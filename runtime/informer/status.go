@@ -64,11 +64,13 @@ type Status struct {
 	Synced bool
 	Listed time.Time
 	// Lists counts the lists that became visible, and Watches the watches that were opened. ListTook is how long
-	// the last list took, with its waits for others. Relisted is why the last list but the first was necessary.
+	// the last list took, with its waits for others, and ListItems how many objects the server sent in it.
+	// Relisted is why the last list but the first was necessary.
 	// An informer of a part (runtime/shard/partial) lists ranges for the first time whenever some are added:
 	// Relisted is never about that.
 	Lists, Watches int
 	ListTook       time.Duration
+	ListItems      int
 	Relisted       error
 	// RecentLists are when the last three lists became visible, the latest last. The first is zero if there were
 	// fewer. While an informer of a part reads some ranges apart, these are the lists of the ranges that were

@@ -66,8 +66,8 @@ func (q *Queue[T]) Keep() {
 // for it, or since it first failed, or took 10 s in a queue with metrics. What was asked for is kept for ten
 // minutes, beside that what happened to 128 items whose last run failed or was slow: each queue keeps up to
 // 256 lines. The key is the item's text, or NAMESPACE/NAME or NAME of an item that consists of these. Without
-// Keep there are no steps. Line looks at all ready items to tell how many come before one, which it can't with
-// Config.Order.
+// Keep there are no steps. Line looks at all ready items to tell how many come before one, which it can't
+// with Config.Order.
 func (q *Queue[T]) Line(key string) (pending string, steps []Step) {
 	item, ok := itemOf[T](key)
 	if !ok {

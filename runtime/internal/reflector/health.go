@@ -35,10 +35,12 @@ type Health struct {
 	// Synced is when the last list became visible.
 	Synced time.Time
 	// Lists counts the lists that became visible, Watches the watches that were opened. ListTook is how long
-	// the last list took, with its waits. Relisted is why the last list but the first was necessary, RelistedAt
-	// when that list became visible. With Options.From, that includes the first.
+	// the last list took, with its waits, and ListItems how many objects it had. Relisted is why the last list
+	// but the first was necessary, RelistedAt when that list became visible. With Options.From, that includes
+	// the first.
 	Lists, Watches int
 	ListTook       time.Duration
+	ListItems      int
 	Relisted       error
 	RelistedAt     time.Time
 	// RecentLists are when the last three lists became visible, the latest last.
@@ -137,9 +139,9 @@ func (h *health) noticed(err error) {
 	h.update(func(_ time.Time, h *Health) { h.LastError = err })
 }
 
-func (h *health) synced() {
+func (h *health) synced(items int) {
 	h.update(func(now time.Time, of *Health) {
-		of.Synced, of.ListTook = now, now.Sub(h.listing)
+		of.Synced, of.ListTook, of.ListItems = now, now.Sub(h.listing), items
 		of.RecentLists = [3]time.Time{of.RecentLists[1], of.RecentLists[2], now}
 		if of.Lists++; of.Lists > 1 || h.resumed {
 			of.Relisted, of.RelistedAt = h.reason, now

@@ -49,7 +49,7 @@ func (listing) step(ctx context.Context, r *round) state {
 	if err := l.commit(); err != nil {
 		return r.fail(ctx, fmt.Errorf("unable to sync list result: %w", err))
 	}
-	return r.committed(ctx, l.version, nil, wentBack)
+	return r.committed(ctx, l.version, l.items, nil, wentBack)
 }
 
 // pageSize is the limit of a page of a list at version. At a definite version a
@@ -72,6 +72,7 @@ type stagedList struct {
 	staging   Staging
 	pages     *pages
 	version   string
+	items     int
 	paginated bool
 	sinkErr   error
 }
@@ -127,6 +128,7 @@ type pageReceiver struct {
 
 func (p pageReceiver) Add(obj any) error {
 	p.list.pages.received(obj)
+	p.list.items++
 	p.list.sinkErr = p.list.staging.Add(obj, versionOf(obj))
 	return p.list.sinkErr
 }
@@ -143,7 +145,7 @@ func (p pageReceiver) Restart() error {
 
 func (l *stagedList) restart() {
 	l.discard()
-	l.staging = l.sink.Begin()
+	l.staging, l.items = l.sink.Begin(), 0
 	l.pages = newPages(l.limit)
 }
 

@@ -123,13 +123,13 @@ func (r *Reflector) newest() (wentBack func()) {
 
 // committed is where both ways of listing end: the sink is current.
 func (r *round) committed(
-	ctx context.Context, version string, stream sources.Stream, wentBack func(),
+	ctx context.Context, version string, items int, stream sources.Stream, wentBack func(),
 ) state {
 	if before := r.position.set(version); compareVersions(version, before) < 0 {
 		r.reportOutOfOrder(ctx, "list", version, before)
 		wentBack()
 	}
-	r.health.synced()
+	r.health.synced(items)
 	klog.FromContext(ctx).V(2).Info("Caches populated")
 	r.session = r.newSession(ctx)
 	return watching{stream: stream}

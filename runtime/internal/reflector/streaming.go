@@ -47,7 +47,7 @@ func (s streaming) step(ctx context.Context, r *round) state {
 	complete, err := list.read(ctx)
 	switch {
 	case complete && err == nil:
-		return r.committed(ctx, list.version, list.stream, list.wentBack)
+		return r.committed(ctx, list.version, list.items, list.stream, list.wentBack)
 	case err == nil:
 		return s.repeat()
 	case isWorthWaiting(err):
@@ -84,6 +84,7 @@ type watchList struct {
 	staging Staging
 	stream  sources.Stream
 	version string
+	items   int
 	// wentBack is to be called if the list is older than what the sink had.
 	wentBack func()
 }
@@ -156,6 +157,7 @@ func (l *watchList) stage(ctx context.Context) func(sources.Event) bool {
 		var err error
 		switch e.Type {
 		case watch.Added:
+			l.items++
 			err = l.staging.Add(e.Object, e.ResourceVersion)
 		case watch.Modified:
 			l.version = e.ResourceVersion

@@ -60,7 +60,7 @@ func (g *Group) Health() reflector.Health {
 func merge(a, b reflector.Health) reflector.Health {
 	a.Lists, a.Watches = a.Lists+b.Lists, a.Watches+b.Watches
 	if b.Synced.After(a.Synced) {
-		a.Synced, a.ListTook = b.Synced, b.ListTook
+		a.Synced, a.ListTook, a.ListItems = b.Synced, b.ListTook, b.ListItems
 	}
 	if b.RelistedAt.After(a.RelistedAt) {
 		a.Relisted, a.RelistedAt = b.Relisted, b.RelistedAt
