@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
@@ -48,6 +50,20 @@ var (
 	legendLabel = regexp.MustCompile(`{{(\w+)}}`)
 )
 
+// late is an informer that gets an object of three seconds before each look.
+type late struct{ status informer.Status }
+
+func (l *late) Statuses() []informer.Status {
+	l.status.State, l.status.Type, l.status.Resource.Resource = informer.Watching, "*T", "ovens"
+	lag := &l.status.Lag
+	lag.Objects++
+	lag.Buckets = []struct {
+		UpTo    float64
+		Objects uint64
+	}{{UpTo: 2.5}, {5, lag.Objects}, {}}
+	return []informer.Status{l.status}
+}
+
 // TestDashboard checks that each query of the dashboard, and each of its variables, returns data of a program
 // that has all parts and some faults, with the labels of its legend.
 func TestDashboard(t *testing.T) {
@@ -60,6 +76,7 @@ func TestDashboard(t *testing.T) {
 				return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New("no role"))
 			})
 			p.inform("market", forbidden)
+			p.eyes.AddCaches("late", &late{})
 			busy(p)
 		})
 		// Grafana's interval is at least four scrapes.
@@ -89,6 +106,9 @@ func TestDashboard(t *testing.T) {
 					t.Errorf("%s: no data for %s", p.Title, query)
 				}
 				for _, one := range matrix {
+					if last := one.Floats[len(one.Floats)-1].F; math.IsNaN(last) {
+						t.Errorf("%s: no number for %s at the end", p.Title, query)
+					}
 					for _, label := range legendLabel.FindAllStringSubmatch(target.LegendFormat, -1) {
 						if !one.Metric.Has(label[1]) {
 							t.Errorf("%s: the legend has %s, the series %s", p.Title, label[1], one.Metric)
@@ -130,7 +150,8 @@ func TestNames(t *testing.T) {
 		}
 		for _, selector := range parser.ExtractSelectors(expr) {
 			for _, m := range selector {
-				if m.Name == labels.MetricName && !slices.ContainsFunc(exported, m.Matches) {
+				matches := func(name string) bool { return m.Matches(name) || m.Matches(name+"_bucket") }
+				if m.Name == labels.MetricName && !slices.ContainsFunc(exported, matches) {
 					unknown = append(unknown, m.Value)
 				}
 			}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
@@ -24,8 +26,8 @@ type store struct {
 
 func newStore() *store { return &store{series: map[string]*promql.Series{}} }
 
-// scrape adds the gauges and counters that a registry has now, with the labels of a target. A series that has
-// ended gets the mark by which Prometheus knows that.
+// scrape adds the gauges, counters and buckets that a registry has now, with the labels of a target. A series
+// that has ended gets the mark by which Prometheus knows that.
 func (s *store) scrape(t *testing.T, from prometheus.Gatherer) {
 	t.Helper()
 	families, err := from.Gather()
@@ -45,7 +47,11 @@ func (s *store) scrape(t *testing.T, from prometheus.Gatherer) {
 			for _, l := range m.Label {
 				of.Set(l.GetName(), l.GetValue())
 			}
-			s.add(of.Labels(), at, m.GetGauge().GetValue()+m.GetCounter().GetValue())
+			if h := m.GetHistogram(); h != nil {
+				s.addBuckets(f.GetName(), of, at, h)
+			} else {
+				s.add(of.Labels(), at, m.GetGauge().GetValue()+m.GetCounter().GetValue())
+			}
 		}
 	}
 	for _, one := range s.series {
@@ -54,6 +60,17 @@ func (s *store) scrape(t *testing.T, from prometheus.Gatherer) {
 			s.add(one.Metric, at, math.Float64frombits(value.StaleNaN))
 		}
 	}
+}
+
+// addBuckets adds the series of a histogram's buckets, the last of which is only in its text.
+func (s *store) addBuckets(name string, of *labels.Builder, at int64, h *dto.Histogram) {
+	of.Set(labels.MetricName, name+"_bucket")
+	for _, b := range h.GetBucket() {
+		of.Set(labels.BucketLabel, strconv.FormatFloat(b.GetUpperBound(), 'g', -1, 64))
+		s.add(of.Labels(), at, float64(b.GetCumulativeCount()))
+	}
+	of.Set(labels.BucketLabel, "+Inf")
+	s.add(of.Labels(), at, float64(h.GetSampleCount()))
 }
 
 func (s *store) add(of labels.Labels, at int64, value float64) {
