@@ -163,7 +163,8 @@ func (e *Eyes) set(name string, s source) {
 	e.sources[name] = s
 }
 
-// Snapshot looks. Its Findings compare it with an earlier look, if there was one.
+// Snapshot looks. Its Findings compare it with an earlier look, if there was one. The snapshot must not be
+// modified: later looks compare with it.
 func (e *Eyes) Snapshot() *Snapshot {
 	s, _ := e.snapshot()
 	return s

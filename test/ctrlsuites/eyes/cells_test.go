@@ -178,7 +178,7 @@ func TestCells(t *testing.T) {
 	// The handler goes on. The page sees it by itself.
 	s.pause.Unlock()
 	b.value(`look()`, nil)
-	b.wait(`document.querySelector("#handlers tr:last-child").textContent.includes("deployments05noyes0shop")`)
+	b.wait(`document.querySelector("#handlers tbody").textContent.includes("apps/v1 deployments05noyes0shop")`)
 	if got := s.handled.Load(); got != 5 {
 		t.Errorf("%d notifications were handled", got)
 	}

@@ -29,8 +29,9 @@ func scene() *eyes.Eyes {
 		return informer.Status{
 			Name: "informer of " + gvr.GroupVersion().String() + " " + gvr.Resource, Type: "*T", Resource: gvr,
 			State: informer.Watching, Since: ago(3 * time.Minute), Synced: true, Listed: ago(2 * time.Hour),
-			Lists: 1, Watches: 17, ListTook: 312 * time.Millisecond, LastEvent: ago(4 * time.Second),
-			LastBookmark: ago(31 * time.Second), ResourceVersion: "48211907", Objects: objects, Handlers: handlers,
+			Lists: 1, ListItems: objects, Watches: 17, ListTook: 312 * time.Millisecond,
+			LastEvent: ago(4 * time.Second), LastBookmark: ago(31 * time.Second), ResourceVersion: "48211907",
+			Objects: objects, Handlers: handlers,
 		}
 	}
 	group := func(name, resource string) schema.GroupVersionResource {
