@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 )
 
 // gate holds back items that became ready, until Release. It is guarded by the queue's lock, and nil in
@@ -84,9 +85,31 @@ func (q *Queue[T]) ReleaseLate(item T, cause string) bool {
 		return false
 	}
 	q.metrics.late()
-	q.late++
-	q.lateCause = cause
+	if q.late == nil {
+		q.late = &late[T]{}
+	}
+	q.late.add(q.base.now(), item, cause)
 	return true
+}
+
+// latePause is how long none must be released late until the next one begins a new series.
+const latePause = 10 * time.Minute
+
+// late is what Status tells of items that were released by ReleaseLate: how many, the last one with its
+// cause, and when the first and the last of the series were.
+type late[T comparable] struct {
+	n           uint64
+	item        T
+	cause       string
+	first, last int64
+}
+
+func (l *late[T]) add(now int64, item T, cause string) {
+	if l.n == 0 || now-l.last > int64(latePause) {
+		l.first = now
+	}
+	l.n++
+	l.item, l.cause, l.last = item, cause, now
 }
 
 // releaseAll makes all parked items ready, in the order in which they were parked.

@@ -45,9 +45,8 @@ type Queue[T comparable] struct {
 	limiter workqueue.TypedRateLimiter[T]
 	failing atomic.Pointer[failures[T]]
 	metrics *recorder
-	// late and lateCause are those of Status.
-	late      uint64
-	lateCause string
+	// late is nil if no item was released late.
+	late *late[T]
 	// history is nil unless what happens to items is kept. Only the lock makes its lines safe.
 	history atomic.Pointer[history[T]]
 }

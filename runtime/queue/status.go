@@ -16,21 +16,27 @@ type Status struct {
 	// HandedOut counts the items that Get has returned.
 	HandedOut uint64
 	// Timed is set if the queue has Metrics, and so knows times: how long the item that has been in process for
-	// the longest time is there, and how long the oldest of Ready, Again and Parked has waited. Both are 0 if
-	// there is none.
+	// the longest time, RunningItem, is there, and how long the oldest of Ready, Again and Parked has waited.
+	// All are zero if there is none.
 	Timed                         bool
 	LongestRunning, OldestWaiting time.Duration
+	RunningItem                   any
 	// Failing is the number of items that have failed twelve times in a row or more, up to 1,000: for each, the
 	// limiter was asked for a delay that often since Forget, or since NoteError was told of a success.
-	// FailingItem is the one that has been so for the longest time, FailingFor. FailingError is its last error,
-	// if the queue keeps steps (see Keep) and somebody has called NoteError.
+	// FailingItem is the one that has done so for the longest time, FailingFor: since its first failure, or a
+	// later one if 1,000 others were failing then. FailingError is its last error, if the queue keeps steps (see
+	// Keep) and somebody has called NoteError.
 	Failing      int
 	FailingItem  any
 	FailingFor   time.Duration
 	FailingError string
-	// Late counts the items that were released by ReleaseLate, LateCause is the cause of the last one.
-	Late      uint64
-	LateCause string
+	// Late counts the items that were released by ReleaseLate. LateItem is the last one, LateCause its cause,
+	// and LateAgo how long ago that was. LateFor is how long ago the first was of those with no more than ten
+	// minutes between two.
+	Late             uint64
+	LateItem         any
+	LateCause        string
+	LateAgo, LateFor time.Duration
 	// ShutDown is set if the queue was shut down.
 	ShutDown bool
 }
@@ -44,27 +50,36 @@ func (q *Queue[T]) Status() Status {
 		HandedOut: q.handedOut, ShutDown: q.shutting,
 	}
 	q.setFailing(&s)
-	s.Late, s.LateCause = q.late, q.lateCause
+	if l := q.late; l != nil {
+		now := q.base.now()
+		s.Late, s.LateItem, s.LateCause = l.n, l.item, l.cause
+		s.LateAgo, s.LateFor = time.Duration(now-l.last), time.Duration(now-l.first)
+	}
 	if s.Delayed > 0 {
 		s.NextDue = max(0, time.Duration(q.delays.next()-q.base.now()))
 	}
 	if q.metrics != nil {
 		s.Timed = true
-		s.LongestRunning, s.OldestWaiting = q.metrics.ages()
+		var oldest uint32
+		oldest, s.LongestRunning, s.OldestWaiting = q.metrics.ages()
+		if oldest != 0 {
+			s.RunningItem = q.table.at(oldest).item
+		}
 	}
 	return s
 }
 
-// ages returns how long the oldest item in process, and the oldest one that waits, have been there.
-func (r *recorder) ages() (running, waiting time.Duration) {
+// ages returns how long the oldest item in process, and the oldest one that waits, have been there, and the
+// slot of the first, 0 if there is none.
+func (r *recorder) ages() (oldest uint32, running, waiting time.Duration) {
 	now := r.base.now()
-	if first := r.at(0).next; first != 0 {
-		running = time.Duration(now - r.at(first).started)
+	if oldest = r.at(0).next; oldest != 0 {
+		running = time.Duration(now - r.at(oldest).started)
 	}
 	for id := 1; id < r.times.len(); id++ {
 		if t := r.times.at(id); t.waits {
 			waiting = max(waiting, time.Duration(now-t.queued))
 		}
 	}
-	return running, waiting
+	return oldest, running, waiting
 }

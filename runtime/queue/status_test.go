@@ -2,6 +2,7 @@ package queue_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +34,7 @@ func TestStatus(t *testing.T) {
 		want := queue.Status{
 			Ready: 1, InProcess: 1, Again: 1, Parked: 1, Delayed: 2, NextDue: 26 * time.Second, HandedOut: 1,
 			Timed: true, LongestRunning: 6 * time.Second, OldestWaiting: 4 * time.Second,
+			RunningItem: "running",
 		}
 		if got := q.Status(); got != want {
 			t.Errorf("%+v, want %+v", got, want)
@@ -77,6 +79,45 @@ func TestFailing(t *testing.T) {
 	})
 }
 
+// TestFailingSinceTheFirst checks that an item counts as failing since its first failure in a row, though it
+// is only reported after many, and that the items which didn't fail often enough don't stay in the queue.
+func TestFailingSinceTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{})
+		defer q.ShutDown()
+		for _, succeed := range []func(){
+			func() { q.Forget("bad") },
+			func() { q.NoteError("bad", nil); q.AddRateLimited("bad") }, // It asks for another run.
+		} {
+			q.AddRateLimited("bad")
+			bubble.Pass(time.Hour)
+			succeed()
+			for range 12 {
+				if s := q.Status(); s.Failing > 0 {
+					t.Errorf("too early: %+v", s)
+				}
+				q.AddRateLimited("bad")
+				bubble.Pass(time.Minute)
+			}
+			if s := q.Status(); s.Failing != 1 || s.FailingFor != 12*time.Minute {
+				t.Errorf("after 12 failures: %+v", s)
+			}
+			q.Forget("bad")
+		}
+		// Items that have failed once keep no other from being found.
+		for n := range 2000 {
+			q.AddRateLimited(fmt.Sprint(n))
+		}
+		for range 12 {
+			bubble.Pass(time.Minute)
+			q.AddRateLimited("bad")
+		}
+		if s := q.Status(); s.FailingItem != "bad" || s.FailingFor != 0 {
+			t.Errorf("beside 2000 others: %+v", s)
+		}
+	})
+}
+
 // TestSuccessIsNoFailure has an item ask for another run with a delay of the limiter, as controller-runtime's
 // Result with Requeue does: only the errors since then count as failures.
 func TestSuccessIsNoFailure(t *testing.T) {
@@ -111,15 +152,31 @@ func TestSuccessIsNoFailure(t *testing.T) {
 	failing("after Forget and 12 errors", 1)
 }
 
-// TestReleaseLate checks that items which were held back for too long are counted.
+// TestReleaseLate checks that items which were held back for too long are counted, and since when there are
+// such items without a pause of more than ten minutes.
 func TestReleaseLate(t *testing.T) {
-	q := queue.New(queue.Config[string]{Gate: func(string) bool { return true }})
-	defer q.ShutDown()
-	q.Add("a")
-	if q.ReleaseLate("b", "the wrong one") || !q.ReleaseLate("a", "a cause") {
-		t.Error("the wrong item was released")
-	}
-	if s := q.Status(); s.Late != 1 || s.LateCause != "a cause" || s.Ready != 1 || s.Parked != 0 {
-		t.Errorf("%+v", s)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{Gate: func(string) bool { return true }})
+		defer q.ShutDown()
+		q.Add("a")
+		if q.ReleaseLate("b", "the wrong one") || !q.ReleaseLate("a", "a cause") {
+			t.Error("the wrong item was released")
+		}
+		if s := q.Status(); s.Late != 1 || s.LateCause != "a cause" || s.Ready != 1 || s.Parked != 0 {
+			t.Errorf("%+v", s)
+		}
+		late := func(item string, n uint64, first time.Duration) {
+			t.Helper()
+			q.Add(item)
+			q.ReleaseLate(item, "a cause")
+			bubble.Pass(time.Second)
+			if s := q.Status(); s.Late != n || s.LateItem != item || s.LateAgo != time.Second || s.LateFor != first {
+				t.Errorf("%+v", s)
+			}
+		}
+		bubble.Pass(10 * time.Minute)
+		late("b", 2, 10*time.Minute+time.Second)
+		bubble.Pass(10 * time.Minute)
+		late("c", 3, time.Second)
+	})
 }
