@@ -54,7 +54,8 @@ type Status struct {
 	// of objects, see Drop of Options. Indexes are the names of the cache's indexes, sorted.
 	LabelSelector, FieldSelector string
 	Dropped, Indexes             []string
-	// State is what the informer is doing at the server, Since when that began.
+	// State is what the informer is doing at the server, Since when that began. After a failure it is Watching
+	// only once a watch is open.
 	State State
 	Since time.Time
 	// ServedVersions are the versions in which the server serves the resource while this one is Absent, as far
@@ -74,8 +75,10 @@ type Status struct {
 	Relisted       error
 	// RecentLists are when the last three lists became visible, the latest last. The first is zero if there were
 	// fewer. While an informer of a part reads some ranges apart, these are the lists of the ranges that were
-	// listed most often lately.
-	RecentLists [3]time.Time
+	// listed most often lately. RelistingSince is when the first of those became visible of which each three
+	// were within three minutes, zero if the last three weren't.
+	RecentLists    [3]time.Time
+	RelistingSince time.Time
 	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports
 	// server versions that went back, though that is not a failure. Failures counts the failures in a row
 	// since a watch was last opened, and FailingSince is when the first of them happened. Both are zero if

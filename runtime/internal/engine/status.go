@@ -42,7 +42,7 @@ func (i *engine[K]) Status() informer.Status {
 		s.State, s.Since, s.Listed = informer.State(h.State), h.Since, h.Synced
 		s.LastError, s.FailingSince, s.Failures = h.LastError, h.FailingSince, h.Failures
 		s.Lists, s.Watches, s.ListTook, s.Relisted = h.Lists, h.Watches, h.ListTook, h.Relisted
-		s.ListItems, s.RecentLists = h.ListItems, h.RecentLists
+		s.ListItems, s.RecentLists, s.RelistingSince = h.ListItems, h.RecentLists, h.RelistingSince
 		s.LastEvent, s.LastBookmark = h.LastEvent, h.LastBookmark
 		s.Queued = queue.Len()
 	}

@@ -43,8 +43,11 @@ type Health struct {
 	ListItems      int
 	Relisted       error
 	RelistedAt     time.Time
-	// RecentLists are when the last three lists became visible, the latest last.
-	RecentLists [3]time.Time
+	// RecentLists are when the last three lists became visible, the latest last. RelistingSince is when the
+	// first of those became visible of which each three were within three minutes, zero if the last three
+	// weren't.
+	RecentLists    [3]time.Time
+	RelistingSince time.Time
 	// LastError is the last error, even if the reflector has recovered from it. It may also report that the
 	// server broke its contract, which isn't a failure.
 	LastError error
@@ -98,12 +101,20 @@ func timeOf(nanoseconds *atomic.Int64) time.Time {
 	return time.Time{}
 }
 
+// enter notes a state. After a failure, the state before a watch stays until the watch is open: client-go's
+// request waits for as long as a throttling server asks for, and fails then.
 func (h *health) enter(s State) {
 	h.update(func(now time.Time, h *Health) {
-		if h.State != s {
-			h.State, h.Since = s, now
+		if s != Watching || h.Failures == 0 {
+			h.enter(now, s)
 		}
 	})
+}
+
+func (h *Health) enter(now time.Time, s State) {
+	if h.State != s {
+		h.State, h.Since = s, now
+	}
 }
 
 // begin notes that a list begins, unless one is under way.
@@ -142,7 +153,7 @@ func (h *health) noticed(err error) {
 func (h *health) synced(items int) {
 	h.update(func(now time.Time, of *Health) {
 		of.Synced, of.ListTook, of.ListItems = now, now.Sub(h.listing), items
-		of.RecentLists = [3]time.Time{of.RecentLists[1], of.RecentLists[2], now}
+		of.addList(now)
 		if of.Lists++; of.Lists > 1 || h.resumed {
 			of.Relisted, of.RelistedAt = h.reason, now
 		}
@@ -150,10 +161,25 @@ func (h *health) synced(items int) {
 	})
 }
 
+// quickLists is how long three lists take at most that aren't rare.
+const quickLists = 3 * time.Minute
+
+// addList notes when a list became visible.
+func (h *Health) addList(now time.Time) {
+	h.RecentLists = [3]time.Time{h.RecentLists[1], h.RecentLists[2], now}
+	switch third := h.RecentLists[0]; {
+	case third.IsZero() || now.Sub(third) >= quickLists:
+		h.RelistingSince = time.Time{}
+	case h.RelistingSince.IsZero():
+		h.RelistingSince = third
+	}
+}
+
 // connected records that a watch is open, which ends a series of failures. A list alone
 // doesn't end it: a reflector that may list but not watch never stops failing.
 func (h *health) connected() {
-	h.update(func(_ time.Time, h *Health) {
+	h.update(func(now time.Time, h *Health) {
+		h.enter(now, Watching)
 		h.FailingSince, h.Failures = time.Time{}, 0
 		h.Watches++
 	})

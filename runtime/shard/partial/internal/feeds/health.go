@@ -67,7 +67,7 @@ func merge(a, b reflector.Health) reflector.Health {
 	}
 	// Not the lists of both together: each range that is added has a first list, which is no relist.
 	if slices.CompareFunc(a.RecentLists[:], b.RecentLists[:], time.Time.Compare) < 0 {
-		a.RecentLists = b.RecentLists
+		a.RecentLists, a.RelistingSince = b.RecentLists, b.RelistingSince
 	}
 	a.LastEvent, a.LastBookmark = later(a.LastEvent, b.LastEvent), later(a.LastBookmark, b.LastBookmark)
 	if b.LastError != nil {
