@@ -42,9 +42,9 @@ type Member struct {
 	runs     map[*run]struct{}
 	waiting  int
 	// owned are the ranges that the member may act on, notified those of the last call of Changed.
-	// ownedSince is when owned last changed.
-	owned, notified []Owned
-	ownedSince      time.Time
+	// ownedSince is when owned last changed, unownedSince is UnownedSince of Status.
+	owned, notified          []Owned
+	ownedSince, unownedSince time.Time
 	// troubles are what fails now, by action.
 	troubles map[string]*trouble
 	// ran is set when Run was called, left when it has returned.
@@ -201,6 +201,12 @@ func (m *Member) applyTableLocked(v *version) {
 	m.gained += uint64(len(after.Minus(before)))
 	m.lost += uint64(len(before.Minus(after)))
 	m.caches.setTarget(after, kept)
+	switch {
+	case !v.hasUnowned():
+		m.unownedSince = time.Time{}
+	case m.latest != nil && !m.latest.hasUnowned():
+		m.unownedSince = time.Now()
+	}
 	m.current, m.latest = v, v
 	m.updateOwned(why)
 }

@@ -407,18 +407,22 @@ func TestMaxLoad(t *testing.T) {
 		m.join()
 		m.settled()
 		m.replicas[0].crash()
+		crashed := time.Now()
 		bubble.Pass(2 * time.Minute)
 		s := m.replicas[1].Status()
 		if len(s.Owned) == 0 || s.UnownedObjects == 0 || m.replicas[1].Health() == nil {
 			t.Errorf("%+v", s)
+		}
+		if since := s.UnownedSince.Sub(crashed); since <= 0 || since > time.Minute {
+			t.Errorf("%v after the crash, ranges became unowned", since)
 		}
 		if load := len(m.objects) - s.UnownedObjects; load > len(m.objects)*3/5 {
 			t.Errorf("%d of %d objects belong to one member", load, len(m.objects))
 		}
 		m.join()
 		m.settled()
-		if err := m.replicas[1].Health(); err != nil {
-			t.Error(err)
+		if err := m.replicas[1].Health(); err != nil || !m.replicas[1].Status().UnownedSince.IsZero() {
+			t.Errorf("%v, unowned since %v", err, m.replicas[1].Status().UnownedSince)
 		}
 	})
 }

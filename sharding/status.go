@@ -21,6 +21,9 @@ type Status struct {
 	// counted last.
 	Unowned        []shard.Range
 	UnownedObjects int
+	// UnownedSince is since when there have been such ranges, zero if there are none, or if there were some
+	// already when this member began to read the table.
+	UnownedSince time.Time
 	// Giving are the ranges that the member is asked to hand over and still has.
 	Giving []shard.Range
 	// Gained and Lost count the ranges that the member has got and lost by the table, since NewMember.
@@ -72,6 +75,7 @@ func (m *Member) Status() Status {
 	if m.current == nil {
 		return s
 	}
+	s.UnownedSince = m.unownedSince
 	owners := map[string]bool{}
 	for i, e := range m.current.Ranges {
 		switch {
@@ -96,8 +100,7 @@ func (m *Member) Health() error {
 	case len(s.Hung) > 0:
 		return fmt.Errorf("sharding: work on %q doesn't end, and keeps its range from moving", s.Hung)
 	case len(s.Unowned) > 0:
-		return fmt.Errorf("sharding: ranges without an owner: %d, with %d objects; the first is %s",
-			len(s.Unowned), s.UnownedObjects, s.Unowned[0])
+		return fmt.Errorf("sharding: ranges without an owner: %d; the first is %s", len(s.Unowned), s.Unowned[0])
 	}
 	return nil
 }

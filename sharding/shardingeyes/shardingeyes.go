@@ -24,8 +24,8 @@ func Add(e *eyes.Eyes, name string, m *sharding.Member) {
 func memberOf(identity string, s sharding.Status) eyes.Member {
 	return eyes.Member{
 		Identity: identity, Owned: texts(s.Owned), Giving: texts(s.Giving), Owners: s.Owners,
-		Unowned: texts(s.Unowned), UnownedObjects: s.UnownedObjects, Gained: s.Gained, Lost: s.Lost,
-		Since: s.Since, LostMembers: s.LostMembers, LostAt: s.LostAt,
+		Unowned: texts(s.Unowned), UnownedObjects: s.UnownedObjects, UnownedSince: s.UnownedSince,
+		Gained: s.Gained, Lost: s.Lost, Since: s.Since, LostMembers: s.LostMembers, LostAt: s.LostAt,
 		Started: s.Started, Running: s.Running, Waiting: s.Waiting, Hung: len(s.Hung),
 	}
 }
