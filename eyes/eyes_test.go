@@ -123,6 +123,19 @@ func TestFindings(t *testing.T) {
 			fault: func(r *rig) { r.start(); r.server.Bookmark(); synctest.Wait() }, wait: 2 * time.Minute,
 			kind: "silent watch", texts: []string{"v1 configmaps", "since 2000-01-01T00:00:00Z"},
 		},
+		"silence after a failure": {
+			fault: func(r *rig) {
+				r.start()
+				r.server.Bookmark()
+				synctest.Wait()
+				r.server.OnRequest(func(ctx context.Context, _ runtimetest.Request) error {
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				r.server.FailWatches(apierrors.NewTooManyRequests("later", 1))
+			},
+			wait: 2 * time.Minute, kind: "silent watch", texts: []string{"BackingOff", "throttled"},
+		},
 		"a list that never ends": {
 			fault: func(r *rig) {
 				r.server.OnRequest(func(ctx context.Context, _ runtimetest.Request) error {
@@ -141,7 +154,8 @@ func TestFindings(t *testing.T) {
 					bubble.Advance(5 * time.Second)
 				}
 			},
-			wait: 10 * time.Second, kind: "relists too often", texts: []string{"too old"},
+			wait: 10 * time.Second, kind: "relists too often",
+			texts: []string{"too old", ", since 2000-01-01T00:00:00Z"},
 		},
 		"relists between looks that are far apart": {
 			fault: func(r *rig) { r.start() },
@@ -151,7 +165,8 @@ func TestFindings(t *testing.T) {
 					bubble.Advance(15 * time.Second)
 				}
 			},
-			wait: time.Second, kind: "relists too often", texts: []string{"too old"},
+			wait: time.Second, kind: "relists too often",
+			texts: []string{"too old", ", since 2000-01-01T00:00:00Z"},
 		},
 		"relists that are over": {
 			fault: func(r *rig) { r.start() },
@@ -185,7 +200,8 @@ func TestFindings(t *testing.T) {
 				r.server.Create(configMap("b"))
 				synctest.Wait()
 			},
-			wait: 20 * time.Second, kind: "handler hangs", texts: []string{"baker", "1 more wait"},
+			wait: 20 * time.Second, kind: "handler hangs",
+			texts: []string{"baker", "1 more wait", ", at least since 2000-01-01T00:00:20Z"},
 		},
 		"a handler that is slow": {
 			fault: func(r *rig) {
@@ -273,7 +289,7 @@ func TestKeys(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e := eyes.New(eyes.Options{Keys: keys})
 			fine := &informer.Status{Name: "informer of ovens", State: informer.Watching, Synced: true}
-			q := &queue.Status{LateCause: "informer of pods", Late: 3}
+			q := &queue.Status{}
 			e.AddCaches("a", statusesFunc(func() []informer.Status { return []informer.Status{*fine} }))
 			e.AddQueue("b", statusFunc(func() queue.Status { return *q }))
 			if s := e.Snapshot(); len(s.Findings) > 0 {
@@ -281,29 +297,34 @@ func TestKeys(t *testing.T) {
 			}
 			bubble.Pass(10 * time.Second)
 			fine.Mutations, fine.MutatedSince, fine.MutatedObject = 2, time.Now(), "ns/secret"
-			q.Failing, q.FailingItem, q.FailingFor, q.Late = 4, "secret", 5*time.Second, 9
+			q.Failing, q.FailingItem, q.FailingFor = 4, "secret", 5*time.Second
+			q.Late, q.LateItem, q.LateCause, q.LateFor = 9, "secret", "informer of pods", time.Hour
+			q.Timed, q.LongestRunning, q.RunningItem = true, 11*time.Minute, "secret"
 			q.FailingError = "no flour"
 			s := e.Snapshot()
 			var kinds []string
 			for _, f := range s.Findings {
 				kinds = append(kinds, f.Kind)
 			}
-			if got := strings.Join(kinds, ", "); got != "cache mutated, key fails, stale after own writes" {
+			got := strings.Join(kinds, ", ")
+			if got != "cache mutated, reconcile hangs, key fails, stale after own writes" {
 				t.Fatalf("found %s", got)
 			}
 			since := time.Now().Add(-5 * time.Second)
-			if f := s.Findings[1]; !f.Since.Equal(since) || !strings.Contains(f.Cause, "4 items were requeued ") ||
+			if f := s.Findings[2]; !f.Since.Equal(since) || !strings.Contains(f.Cause, "4 items were requeued ") ||
 				strings.Contains(f.Cause, "no flour") != keys || strings.Contains(f.Cause, "Options.Keys") == keys {
 				t.Errorf("%+v", f)
 			}
-			if f := s.Findings[2]; !strings.Contains(f.Cause, "6 items") || !strings.Contains(f.Cause, "pods") {
+			since = time.Now().Add(-time.Hour)
+			if f := s.Findings[3]; !f.Since.Equal(since) || !strings.Contains(f.Cause, "pods shows what was "+
+				"written for them: 9 so far, the last 0s ago") {
 				t.Errorf("%+v", f)
 			}
 			text, err := json.Marshal(s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := map[bool]int{true: 4}[keys]; strings.Count(string(text), "secret") != want {
+			if want := map[bool]int{true: 8}[keys]; strings.Count(string(text), "secret") != want {
 				t.Errorf("keys %t: %s", keys, text)
 			}
 		})

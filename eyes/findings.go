@@ -14,7 +14,8 @@ import (
 //	cannot list       an informer's lists or watches fail, twice in a row and for 10 s
 //	never synced      an informer runs without an error, and hasn't listed for a minute
 //	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes
-//	relists too often the last list but two is less than three minutes ago
+//	relists too often the last list but two is less than three minutes ago, since the first list of which each
+//	                  three were as close
 //	handler hangs     a handler hasn't returned from the same notification between two looks
 //	backlog grows     1,000 notifications or more waited for a handler at the look before, and more do now,
 //	                  though it was given some meanwhile
@@ -24,7 +25,8 @@ import (
 //	                  10 s or longer: by errors if workqueue.Run or kwctrl.OwnWrites runs them, else also by
 //	                  results of controller-runtime with Requeue
 //	stale after own writes
-//	                  items were handed out since the look before though a cache didn't show their own writes
+//	                  an item was handed out less than ten minutes ago though a cache didn't show its own
+//	                  writes, since the first of those with no more than ten minutes between two
 //	cache mutated     a cached object was found to be modified, if informer.Options.MutationSample is set
 //	no progress       items have been ready in all looks of two minutes, and none was handed out
 //	no worker         items have been ready in all looks of ten seconds, none was handed out and none is in
@@ -40,9 +42,11 @@ type Finding struct {
 	// Source is the name that was given to Add, Subject the informer, the handler or the queue.
 	Source  string `json:"source"`
 	Subject string `json:"subject"`
-	// Cause says why, as far as that is known, and Since since when at the latest.
-	Cause string    `json:"cause"`
-	Since time.Time `json:"since,omitzero"`
+	// Cause says why, as far as that is known, and Since since when. Earlier is set if it may have begun earlier
+	// because only looks tell.
+	Cause   string    `json:"cause"`
+	Since   time.Time `json:"since,omitzero"`
+	Earlier bool      `json:"earlier,omitempty"`
 	// Key is the object that it is about, if it is about one and Options.Keys is set.
 	Key string `json:"key,omitempty"`
 	// span is the range that it is about, if it is about one.
@@ -55,7 +59,11 @@ func (f Finding) String() string {
 		text += ", object " + f.Key
 	}
 	if !f.Since.IsZero() {
-		text += ", since " + f.Since.Format(time.RFC3339)
+		since := ", since "
+		if f.Earlier {
+			since = ", at least since "
+		}
+		text += since + f.Since.Format(time.RFC3339)
 	}
 	return text
 }
@@ -77,6 +85,7 @@ const (
 	backlogLimit  = 1000
 	reconcileTime = 10 * time.Minute
 	stalledFor    = 2 * time.Minute
+	lateFor       = 10 * time.Minute
 )
 
 // Findings returns what doesn't work, in the order of their sources. before is an earlier look, or nil: then
@@ -108,13 +117,6 @@ func Findings(before, now *Snapshot) []Finding {
 		q := &now.Queues[n]
 		f := Finding{Source: q.Source, Subject: "the queue"}
 		findings = append(findings, q.findings(f, now.Taken)...)
-		was := slices.IndexFunc(earlier.Queues, func(o Queue) bool { return o.Source == q.Source })
-		if was >= 0 && q.Late > earlier.Queues[was].Late {
-			f.Kind, f.Since = "stale after own writes", earlier.Taken
-			f.Cause = fmt.Sprintf("%s handed out before the %s showed what had been written for them",
-				count(q.Late-earlier.Queues[was].Late, "item was", "items were"), q.LateFor)
-			findings = append(findings, f)
-		}
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Source, b.Source) })
 	return findings
@@ -156,14 +158,16 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		f.Kind, f.Since = "never synced", i.Since
 		f.Cause = fmt.Sprintf("it is in state %s, without an error", i.State)
 		found = append(found, f)
-	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() &&
-		now.Sub(i.quietSince()) >= silentFor:
+	case i.watches() && !i.LastBookmark.IsZero() && now.Sub(i.quietSince()) >= silentFor:
 		f.Kind, f.Since = "silent watch", i.quietSince()
 		f.Cause = "nothing arrives, not even the bookmark that servers send each minute: the connection may be dead"
 		found = append(found, f)
 	}
 	if runs && !i.ThirdListed.IsZero() && now.Sub(i.ThirdListed) < threeLists {
 		f.Kind, f.Since, f.Key = "relists too often", i.ThirdListed, i.RelistedKey
+		if i.RelistingSince != nil {
+			f.Since = *i.RelistingSince
+		}
 		f.Cause = "three lists, the last because of: " + cmp.Or(i.Relisted, "an unknown reason")
 		found = append(found, f)
 	}
@@ -174,6 +178,12 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		found = append(found, f)
 	}
 	return found
+}
+
+// watches reports whether the informer watches, or waits after a first failure: the next request may hang as
+// well.
+func (i *Informer) watches() bool {
+	return i.State == string(informer.Watching) || i.State == string(informer.BackingOff) && i.Failures == 1
 }
 
 // quietSince returns when the watch last delivered anything, or when it began if that was later.
@@ -191,7 +201,7 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 	}
 	for n, h := range i.Handlers {
 		before := was.Handlers[n]
-		f := Finding{Source: f.Source, Since: then}
+		f := Finding{Source: f.Source, Since: then, Earlier: true}
 		switch {
 		case h.Delivered < before.Delivered: // It is another one, of an informer that was made anew.
 			continue
@@ -218,7 +228,7 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 // changes returns what two looks show of a member.
 func (m *Member) changes(f Finding, was *Member, then time.Time) (found []Finding) {
 	add := func(kind, cause string) {
-		f.Kind, f.Cause, f.Since = kind, cause, then
+		f.Kind, f.Cause, f.Since, f.Earlier = kind, cause, then, true
 		found = append(found, f)
 	}
 	if m.Error != "" && was.Error != "" && was.Started {
@@ -232,9 +242,17 @@ func (m *Member) changes(f Finding, was *Member, then time.Time) (found []Findin
 	for _, span := range m.Unowned {
 		if slices.Contains(was.Unowned, span) {
 			f.span = span
-			add("no owner", fmt.Sprintf("nobody owns %s, one of %s; this member knows of %s in them", span,
-				count(uint64(len(m.Unowned)), "range without an owner", "ranges without an owner"),
-				count(uint64(m.UnownedObjects), "object", "objects")))
+			cause := "nobody owns " + span
+			if n := len(m.Unowned); n > 1 {
+				cause += fmt.Sprintf(", one of %d ranges without an owner", n)
+			}
+			if n := uint64(m.UnownedObjects); n > 0 {
+				cause += fmt.Sprintf("; the last count was %s without an owner", count(n, "object", "objects"))
+			}
+			add("no owner", cause)
+			if last := &found[len(found)-1]; !m.UnownedSince.IsZero() {
+				last.Since, last.Earlier = m.UnownedSince, false
+			}
 			break
 		}
 	}
@@ -244,7 +262,8 @@ func (m *Member) changes(f Finding, was *Member, then time.Time) (found []Findin
 // findings returns what doesn't work in a queue.
 func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 	if t := q.LongestRunningSeconds; t != nil && *t >= reconcileTime.Seconds() {
-		f.Kind, f.Since = "reconcile hangs", now.Add(-time.Duration(*t*float64(time.Second)))
+		f := f
+		f.Kind, f.Since, f.Key = "reconcile hangs", now.Add(-time.Duration(*t*float64(time.Second))), q.RunningKey
 		f.Cause = fmt.Sprintf("%s in process, the oldest for %s",
 			count(uint64(q.InProcess), "item is", "items are"), seconds(t))
 		found = append(found, f)
@@ -264,11 +283,18 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 		}
 		found = append(found, f)
 	}
+	if q.LateLast != nil && now.Sub(*q.LateLast) < lateFor {
+		f := f
+		f.Kind, f.Since, f.Key = "stale after own writes", *q.LateSince, q.LateKey
+		f.Cause = fmt.Sprintf("items are handed out before the %s shows what was written for them: %d so far, the "+
+			"last %s ago", q.LateFor, q.Late, now.Sub(*q.LateLast).Round(time.Second))
+		found = append(found, f)
+	}
 	if q.StalledSince.IsZero() {
 		return found
 	}
 	stalled := now.Sub(q.StalledSince)
-	f.Since = q.StalledSince
+	f.Since, f.Earlier = q.StalledSince, true
 	switch {
 	case q.InProcess == 0 && q.HandedOut > 0 && stalled >= spacing:
 		f.Kind, f.Cause = "no worker", count(uint64(q.Ready), "item is", "items are")+" ready, and nobody takes any"

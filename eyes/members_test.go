@@ -22,12 +22,15 @@ func TestMembers(t *testing.T) {
 	stuck := fine
 	stuck.Hung, stuck.Unowned, stuck.UnownedObjects = 2, []string{"8-b", "c-f"}, 9
 	stuck.Error = "the lease is gone"
+	free := fine
+	free.Unowned = stuck.Unowned[:1]
+	stuck.UnownedSince = time.Now().Add(-time.Hour)
 	idle := eyes.Member{Identity: "anna", Error: "the table hasn't been read yet"}
 	for _, c := range []struct {
 		before, now eyes.Member
 		kinds       string
 	}{
-		{fine, fine, ""}, {fine, stuck, ""}, {stuck, fine, ""}, {idle, idle, ""},
+		{fine, fine, ""}, {free, free, "no owner"}, {fine, stuck, ""}, {stuck, fine, ""}, {idle, idle, ""},
 		{stuck, stuck, "member can't act, work hangs, no owner"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -44,6 +47,12 @@ func TestMembers(t *testing.T) {
 			var kinds []string
 			for _, f := range e.Snapshot().Findings {
 				kinds = append(kinds, f.Kind)
+			}
+			for _, f := range e.Snapshot().Findings {
+				known := f.Kind == "no owner" && !f.Since.IsZero() && f.Since.Equal(m.UnownedSince)
+				if known == f.Earlier || strings.Contains(f.Cause, "objects") != (known && m.UnownedObjects > 0) {
+					t.Errorf("from %+v to %+v: %+v", c.before, c.now, f)
+				}
 			}
 			if got := strings.Join(kinds, ", "); got != c.kinds {
 				t.Errorf("from %+v to %+v: found %q, want %q", c.before, c.now, got, c.kinds)

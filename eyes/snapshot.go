@@ -67,7 +67,10 @@ type Informer struct {
 	Watches int       `json:"watches"`
 	// ThirdListed is when the last list but two became visible.
 	ThirdListed time.Time `json:"thirdListed,omitzero"`
-	ListSeconds float64   `json:"listSeconds,omitempty"`
+	// RelistingSince is when the first of those became visible of which each three were within three minutes,
+	// nil if the last three weren't.
+	RelistingSince *time.Time `json:"relistingSince,omitempty"`
+	ListSeconds    float64    `json:"listSeconds,omitempty"`
 	// ListItems is how many objects the last list had, nil if there was none.
 	ListItems *int `json:"listItems,omitempty"`
 	// ListBytes is absent if no transport saw the responses.
@@ -143,7 +146,9 @@ type Queue struct {
 	// LongestRunningSeconds and OldestWaitingSeconds are nil if the queue has no metrics: it knows no times.
 	LongestRunningSeconds *float64 `json:"longestRunningSeconds,omitempty"`
 	OldestWaitingSeconds  *float64 `json:"oldestWaitingSeconds,omitempty"`
-	ShutDown              bool     `json:"shutDown,omitempty"`
+	// RunningKey is the item that has been in process for the longest time, if Options.Keys is set.
+	RunningKey string `json:"runningKey,omitempty"`
+	ShutDown   bool   `json:"shutDown,omitempty"`
 	// Failing counts the items that fail again and again. FailingKey is the one that has done so for the longest
 	// time, and FailingError the last error that the queue knows of it, if Options.Keys is set.
 	Failing      int       `json:"failing"`
@@ -151,8 +156,13 @@ type Queue struct {
 	FailingKey   string    `json:"failingKey,omitempty"`
 	FailingError string    `json:"failingError,omitempty"`
 	// Late counts the items that were handed out though an informer, LateFor, didn't show their own writes.
-	Late    uint64 `json:"late"`
-	LateFor string `json:"lateFor,omitempty"`
+	// LateKey is the last of them, if Options.Keys is set, handed out at LateLast. LateSince is when the first
+	// was of those with no more than ten minutes between two. Both times are nil if there was none.
+	Late      uint64     `json:"late"`
+	LateFor   string     `json:"lateFor,omitempty"`
+	LateKey   string     `json:"lateKey,omitempty"`
+	LateSince *time.Time `json:"lateSince,omitempty"`
+	LateLast  *time.Time `json:"lateLast,omitempty"`
 }
 
 // Member is what a member of a sharded controller knows of itself and its group, see sharding.Status.
@@ -164,12 +174,15 @@ type Member struct {
 	Giving []string `json:"giving,omitempty"`
 	// Since is when Owned last changed.
 	Since time.Time `json:"since,omitzero"`
-	// Owners is how many members own ranges. Nobody owns the ranges in Unowned.
-	Owners         int      `json:"owners"`
-	Unowned        []string `json:"unowned,omitempty"`
-	UnownedObjects int      `json:"unownedObjects,omitempty"`
-	Gained         uint64   `json:"gained"`
-	Lost           uint64   `json:"lost"`
+	// Owners is how many members own ranges. Nobody owns the ranges in Unowned, which had UnownedObjects when
+	// they were counted last; 0 may mean that nobody has counted. UnownedSince is since when there are such
+	// ranges, zero if that isn't known.
+	Owners         int       `json:"owners"`
+	Unowned        []string  `json:"unowned,omitempty"`
+	UnownedObjects int       `json:"unownedObjects,omitempty"`
+	UnownedSince   time.Time `json:"unownedSince,omitzero"`
+	Gained         uint64    `json:"gained"`
+	Lost           uint64    `json:"lost"`
 	// LostMembers are those whose ranges this member was last given, at LostAt, as their Leases had run out.
 	LostMembers []string  `json:"lostMembers,omitempty"`
 	LostAt      time.Time `json:"lostAt,omitzero"`
@@ -222,6 +235,9 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 	}
 	if !s.Listed.IsZero() {
 		i.ListItems = new(s.ListItems)
+	}
+	if !s.RelistingSince.IsZero() {
+		i.RelistingSince = new(s.RelistingSince)
 	}
 	i.Lag, i.LagUnknown = lagOf(s)
 	if snapshot.keys {
@@ -350,8 +366,11 @@ func (s *Snapshot) addQueue(source string, q queue.Status) (runs bool) {
 	if q.Failing > 0 {
 		one.FailingSince = s.Taken.Add(-q.FailingFor)
 	}
-	if s.keys && q.FailingItem != nil {
-		one.FailingKey = fmt.Sprint(q.FailingItem)
+	if q.Late > 0 {
+		one.LateSince, one.LateLast = new(s.Taken.Add(-q.LateFor)), new(s.Taken.Add(-q.LateAgo))
+	}
+	if s.keys {
+		one.RunningKey, one.LateKey, one.FailingKey = keyOf(q.RunningItem), keyOf(q.LateItem), keyOf(q.FailingItem)
 		one.FailingError = q.FailingError
 	}
 	if q.Delayed > 0 {
@@ -363,4 +382,12 @@ func (s *Snapshot) addQueue(source string, q queue.Status) (runs bool) {
 	}
 	s.Queues = append(s.Queues, one)
 	return true
+}
+
+// keyOf returns the text of a queue's item, empty if there is none.
+func keyOf(item any) string {
+	if item == nil {
+		return ""
+	}
+	return fmt.Sprint(item)
 }

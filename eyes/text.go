@@ -92,7 +92,9 @@ func (s *Snapshot) writeQueues(b *strings.Builder) {
 	for _, q := range s.Queues {
 		t.row(q.Source, q.Ready, q.InProcess, q.Again, q.Parked, q.Delayed, seconds(q.NextDueSeconds),
 			q.HandedOut, measured(q.LongestRunningSeconds), measured(q.OldestWaitingSeconds), q.Failing)
-		t.below("handed out before own writes", known(q.Late > 0, q.Late), "missed by", q.LateFor)
+		t.below("longest running item", q.RunningKey)
+		t.below("handed out before own writes", known(q.Late > 0, q.Late), "missed by", q.LateFor,
+			"the last object", q.LateKey)
 	}
 	t.writeTo(b)
 }
@@ -108,7 +110,8 @@ func (s *Snapshot) writeMembers(b *strings.Builder) {
 			m.Owners, strings.Join(m.Unowned, " "), m.Gained, m.Lost, m.Running, m.Waiting, m.Hung,
 			strings.Join(m.LostMembers, " "), s.age(m.LostAt))
 		t.below("may begin no work, because", m.Error, "its object", m.ErrorKey)
-		t.below("objects in ranges without an owner", known(m.UnownedObjects > 0, m.UnownedObjects))
+		t.below("ranges have had no owner for", s.age(m.UnownedSince),
+			"objects in them, by the last count", known(m.UnownedObjects > 0, m.UnownedObjects))
 	}
 	t.writeTo(b)
 }

@@ -49,8 +49,10 @@ func TestText(t *testing.T) {
 	i.LabelSelector, i.FieldSelector = "a=b", "metadata.name=(name)"
 	i.Dropped, i.Indexes = []string{"status", "spec"}, []string{"namespace", "node"}
 	i.Lag, i.LagUnknown = nil, "objects have no times"
-	odd.Queues = []eyes.Queue{{Source: "bakeries", Late: 4, LateFor: "informer of pods"}}
-	odd.Members = []eyes.Member{{Source: "bakers", Identity: "anna", Error: "no lease", UnownedObjects: 5}}
+	odd.Queues = []eyes.Queue{{Source: "bakeries", Late: 4, LateFor: "informer of pods", LateKey: "ns/four",
+		RunningKey: "ns/five"}}
+	odd.Members = []eyes.Member{{Source: "bakers", Identity: "anna", Error: "no lease", UnownedObjects: 5,
+		UnownedSince: ago(time.Minute)}}
 	for _, c := range []struct {
 		s    eyes.Snapshot
 		want string
@@ -90,12 +92,13 @@ SOURCE INFORMER HANDLER SYNCED BACKLOG DELIVERED BUSY PANICS
 
 QUEUE READY IN PROCESS AGAIN PARKED DELAYED NEXT DUE HANDED OUT LONGEST RUNNING OLDEST WAITING FAILING
 bakeries 0 0 0 0 0 - 0 no metrics no metrics 0
-..handed out before own writes: 4; missed by: informer of pods
+..longest running item: ns/five
+..handed out before own writes: 4; missed by: informer of pods; the last object: ns/four
 
 SOURCE MEMBER OWNED FOR GIVING OWNERS UNOWNED GAINED LOST RUNNING WAITING HUNG LOST MEMBERS LOST AGO
 bakers anna - - - 0 - 0 0 0 0 0 - -
 ..may begin no work, because: no lease
-..objects in ranges without an owner: 5
+..ranges have had no owner for: 1m0s; objects in them, by the last count: 5
 `},
 	} {
 		var text strings.Builder
