@@ -42,8 +42,8 @@ type Finding struct {
 	// Source is the name that was given to Add, Subject the informer, the handler or the queue.
 	Source  string `json:"source"`
 	Subject string `json:"subject"`
-	// Cause says why, as far as that is known, and Since since when. Earlier is set if it may have begun earlier
-	// because only looks tell.
+	// Cause says why, as far as that is known, and Since since when. Earlier is set if it may have begun
+	// earlier: if only looks tell, and with key fails, which is since the twelfth failure.
 	Cause   string    `json:"cause"`
 	Since   time.Time `json:"since,omitzero"`
 	Earlier bool      `json:"earlier,omitempty"`
@@ -270,7 +270,7 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 	}
 	if q.Failing > 0 {
 		f := f
-		f.Kind, f.Since, f.Key = "key fails", q.FailingSince, q.FailingKey
+		f.Kind, f.Since, f.Earlier, f.Key = "key fails", q.FailingSince, true, q.FailingKey
 		f.Cause = count(uint64(q.Failing), "item was", "items were") +
 			" requeued with back-off twelve times in a row or more"
 		switch {

@@ -9,15 +9,14 @@ const (
 	// manyFailures is how often an item fails in a row until it counts as failing. With the default limiter, the
 	// delays before are 10 s together.
 	manyFailures = 12
-	// mostFailing is how many items are remembered that have failed so often, and how many that haven't yet.
+	// mostFailing is how many items are remembered.
 	mostFailing = 1000
 )
 
-// failures are the items that have failed. The queue's lock guards them. A queue without such items has a nil
-// pointer, so that the success of an item costs one load.
+// failures are the items that have failed many times in a row. The queue's lock guards them. A queue without
+// such items has a nil pointer, so that the success of an item costs one load.
 type failures[T comparable] struct {
-	// first is when items have failed for the first time in a row, since when those have that failed many times.
-	first, since map[T]int64
+	since map[T]int64
 	// succeeded are the items that have succeeded and ask to be tried again all the same, each with the
 	// limiter's count that includes this request.
 	succeeded map[T]int
@@ -28,6 +27,9 @@ type failures[T comparable] struct {
 func (q *Queue[T]) When(item T) time.Duration {
 	delay := q.limiter.When(item)
 	n := q.limiter.NumRequeues(item)
+	if n < manyFailures && q.history.Load() == nil {
+		return delay
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	succeeded := 0
@@ -39,33 +41,21 @@ func (q *Queue[T]) When(item T) time.Duration {
 		now := q.base.now()
 		q.troubled(h, item, now).add(now, fmt.Sprintf("failed or to be tried again, %d in a row", n))
 	}
-	if n > 0 {
-		q.failures().add(item, n, q.base.now())
+	if n < manyFailures {
+		return delay
+	}
+	f := q.failures()
+	if _, known := f.since[item]; !known && len(f.since) < mostFailing {
+		f.since[item] = q.base.now()
 	}
 	return delay
-}
-
-// add notes the n-th failure in a row of an item.
-func (f *failures[T]) add(item T, n int, now int64) {
-	if _, known := f.since[item]; known {
-		return
-	}
-	if _, known := f.first[item]; !known && (n >= manyFailures || len(f.first) < mostFailing) {
-		f.first[item] = now
-	}
-	if n >= manyFailures {
-		if len(f.since) < mostFailing {
-			f.since[item] = f.first[item]
-		}
-		delete(f.first, item)
-	}
 }
 
 // failures returns those of the queue, which have an item soon.
 func (q *Queue[T]) failures() *failures[T] {
 	f := q.failing.Load()
 	if f == nil {
-		f = &failures[T]{first: map[T]int64{}, since: map[T]int64{}, succeeded: map[T]int{}}
+		f = &failures[T]{since: map[T]int64{}, succeeded: map[T]int{}}
 		q.failing.Store(f)
 	}
 	return f
@@ -82,10 +72,9 @@ func (q *Queue[T]) Forget(item T) {
 	defer q.mu.Unlock()
 	q.calm(item)
 	if f := q.failing.Load(); f != nil {
-		delete(f.first, item)
 		delete(f.since, item)
 		delete(f.succeeded, item)
-		if len(f.first)+len(f.since)+len(f.succeeded) == 0 {
+		if len(f.since)+len(f.succeeded) == 0 {
 			q.failing.Store(nil)
 		}
 	}
@@ -99,7 +88,6 @@ func (q *Queue[T]) pardon(item T) {
 	q.calm(item)
 	f := q.failures()
 	f.succeeded[item] = counted + 1
-	delete(f.first, item)
 	delete(f.since, item)
 }
 

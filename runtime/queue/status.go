@@ -23,9 +23,8 @@ type Status struct {
 	RunningItem                   any
 	// Failing is the number of items that have failed twelve times in a row or more, up to 1,000: for each, the
 	// limiter was asked for a delay that often since Forget, or since NoteError was told of a success.
-	// FailingItem is the one that has done so for the longest time, FailingFor: since its first failure, or a
-	// later one if 1,000 others were failing then. FailingError is its last error, if the queue keeps steps (see
-	// Keep) and somebody has called NoteError.
+	// FailingItem is the one that has been so for the longest time, FailingFor: since its twelfth failure.
+	// FailingError is its last error, if the queue keeps steps (see Keep) and somebody has called NoteError.
 	Failing      int
 	FailingItem  any
 	FailingFor   time.Duration

@@ -2,7 +2,6 @@ package queue_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,45 +74,6 @@ func TestFailing(t *testing.T) {
 			if s := q.Status(); s.Failing != 0 || s.FailingItem != nil || s.FailingFor != 0 {
 				t.Errorf("%s: after a success: %+v", name, s)
 			}
-		}
-	})
-}
-
-// TestFailingSinceTheFirst checks that an item counts as failing since its first failure in a row, though it
-// is only reported after many, and that the items which didn't fail often enough don't stay in the queue.
-func TestFailingSinceTheFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := queue.New(queue.Config[string]{})
-		defer q.ShutDown()
-		for _, succeed := range []func(){
-			func() { q.Forget("bad") },
-			func() { q.NoteError("bad", nil); q.AddRateLimited("bad") }, // It asks for another run.
-		} {
-			q.AddRateLimited("bad")
-			bubble.Pass(time.Hour)
-			succeed()
-			for range 12 {
-				if s := q.Status(); s.Failing > 0 {
-					t.Errorf("too early: %+v", s)
-				}
-				q.AddRateLimited("bad")
-				bubble.Pass(time.Minute)
-			}
-			if s := q.Status(); s.Failing != 1 || s.FailingFor != 12*time.Minute {
-				t.Errorf("after 12 failures: %+v", s)
-			}
-			q.Forget("bad")
-		}
-		// Items that have failed once keep no other from being found.
-		for n := range 2000 {
-			q.AddRateLimited(fmt.Sprint(n))
-		}
-		for range 12 {
-			bubble.Pass(time.Minute)
-			q.AddRateLimited("bad")
-		}
-		if s := q.Status(); s.FailingItem != "bad" || s.FailingFor != 0 {
-			t.Errorf("beside 2000 others: %+v", s)
 		}
 	})
 }
