@@ -27,8 +27,8 @@ func NewQueue[T comparable](inner workqueue.TypedRateLimitingInterface[T], accep
 	return &Queue[T]{TypedRateLimitingInterface: inner, accepts: accepts}
 }
 
-// Unwrap returns the inner queue, which function Run of runtime/workqueue asks for the contexts of items, and
-// which AsQueue returns. Nobody may call its Get.
+// Unwrap returns the inner queue, which function Run of runtime/workqueue asks for the contexts of items.
+// Nobody may call its Get.
 func (q *Queue[T]) Unwrap() workqueue.TypedRateLimitingInterface[T] {
 	return q.TypedRateLimitingInterface
 }

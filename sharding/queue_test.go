@@ -2,7 +2,6 @@ package sharding_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -132,21 +131,5 @@ func TestQueueGivesContexts(t *testing.T) {
 	})
 	if want := []any{"mine"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("the contexts are of %v, want %v; %v", got, want, err)
-	}
-}
-
-// TestAsQueueUnwraps checks that AsQueue returns the inner queue, whose state can be looked at, and that
-// nothing takes items from it past the outer one.
-func TestAsQueueUnwraps(t *testing.T) {
-	inner := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[int]())
-	all := func(int) bool { return true }
-	q := sharding.NewQueue(sharding.NewQueue(inner, all), all)
-	defer q.ShutDown()
-	if got := workqueue.AsQueue(q); got == nil || got != workqueue.AsQueue(inner) {
-		t.Errorf("AsQueue returns %p, want %p", got, workqueue.AsQueue(inner))
-	}
-	q.Add(1)
-	if _, err := workqueue.GetContext(t.Context(), q); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("GetContext: %v", err)
 	}
 }

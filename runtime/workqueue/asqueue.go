@@ -9,26 +9,11 @@ import (
 )
 
 // AsQueue returns the queue behind q, whose methods go beyond client-go's interfaces, see [queue.Queue].
-// It returns nil if q is another implementation. Of a q with a method Unwrap, as a sharding.Queue, it is the
-// inner queue: only look at it, since only q knows what to add and to hand out.
+// It returns nil if q is another implementation.
 //
 // If q was configured with a DelayingQueue, the returned queue doesn't use q's limiter; if it was
 // configured with a Queue, the returned queue doesn't contain q's delayed items.
 func AsQueue[T comparable](q TypedInterface[T]) *queue.Queue[T] {
-	for {
-		own := ownQueue(q)
-		wrapper, ok := q.(interface {
-			Unwrap() TypedRateLimitingInterface[T]
-		})
-		if own != nil || !ok {
-			return own
-		}
-		q = wrapper.Unwrap()
-	}
-}
-
-// ownQueue is AsQueue for a q that doesn't wrap another one, else nil.
-func ownQueue[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	for {
 		switch v := q.(type) {
 		case *queue.Queue[T]:
@@ -45,10 +30,24 @@ func ownQueue[T comparable](q TypedInterface[T]) *queue.Queue[T] {
 	}
 }
 
+// within returns AsQueue of q, or of the queue that q wraps. Only the outer one knows what it hands out.
+func within[T comparable](q TypedInterface[T]) *queue.Queue[T] {
+	for {
+		own := AsQueue(q)
+		wrapper, ok := q.(interface {
+			Unwrap() TypedRateLimitingInterface[T]
+		})
+		if own != nil || !ok {
+			return own
+		}
+		q = wrapper.Unwrap()
+	}
+}
+
 // GetContext is q.Get with a context, see [queue.Queue.GetContext]. Its error is [queue.ErrShutDown] where
 // Get reports a shutdown. If q is another implementation, the error wraps errors.ErrUnsupported.
 func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, error) {
-	if own := ownQueue(q); own != nil {
+	if own := AsQueue(q); own != nil {
 		return own.GetContext(ctx)
 	}
 	var none T
@@ -58,7 +57,7 @@ func GetContext[T comparable](ctx context.Context, q TypedInterface[T]) (T, erro
 // GetBatch takes up to n items, see [queue.Queue.GetBatch]. Its error is [queue.ErrShutDown] where Get
 // reports a shutdown. If q is another implementation, the error wraps errors.ErrUnsupported.
 func GetBatch[T comparable](ctx context.Context, q TypedInterface[T], n int) ([]T, error) {
-	if own := ownQueue(q); own != nil {
+	if own := AsQueue(q); own != nil {
 		return own.GetBatch(ctx, n)
 	}
 	return nil, unsupported(q)
@@ -67,7 +66,7 @@ func GetBatch[T comparable](ctx context.Context, q TypedInterface[T], n int) ([]
 // Drain shuts q down and waits until nothing is ready or in process, see [queue.Queue.Drain]. If q is
 // another implementation it does nothing, and the error wraps errors.ErrUnsupported.
 func Drain[T comparable](ctx context.Context, q TypedInterface[T]) error {
-	own := ownQueue(q)
+	own := AsQueue(q)
 	if own == nil {
 		return unsupported(q)
 	}

@@ -66,7 +66,7 @@ func Run[T comparable](
 	if o.pool == nil {
 		o.pool = new(Pool)
 	}
-	r := &runner[T]{runOptions: o, q: q, own: ownQueue[T](q), within: AsQueue[T](q), reconcile: reconcile,
+	r := &runner[T]{runOptions: o, q: q, own: AsQueue[T](q), within: within(q), reconcile: reconcile,
 		down: make(chan struct{})}
 	processing := ctx
 	if o.drain || o.grace > 0 {
