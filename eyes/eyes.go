@@ -99,11 +99,12 @@ func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
 }
 
 // AddQueue looks at a queue until it is shut down and empty. It replaces what was added by that name. It
-// panics if the queue is nil: workqueue.AsQueue returns nil for client-go's queues.
+// panics if the queue is nil: workqueue.AsQueue returns nil for client-go's queues, and for a sharding.Queue,
+// of which the inner one is to be added.
 func (e *Eyes) AddQueue(name string, q StatusQueue) {
 	if v := reflect.ValueOf(q); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		panic("eyes: AddQueue of " + name + " needs a queue, got nil; workqueue.AsQueue returns nil for the " +
-			"queues of other packages")
+			"queues of other packages, and needs the inner queue of a sharding.Queue")
 	}
 	keeping, ok := q.(lineQueue)
 	if ok = ok && e.options.Keys; ok {

@@ -134,7 +134,7 @@ func TestFindings(t *testing.T) {
 				})
 				r.server.FailWatches(apierrors.NewTooManyRequests("later", 1))
 			},
-			wait: 2 * time.Minute, kind: "silent watch", texts: []string{"BackingOff", "throttled"},
+			wait: 3 * time.Minute, kind: "silent watch", texts: []string{"Watching", "throttled"},
 		},
 		"a list that never ends": {
 			fault: func(r *rig) {
@@ -298,7 +298,7 @@ func TestKeys(t *testing.T) {
 			bubble.Pass(10 * time.Second)
 			fine.Mutations, fine.MutatedSince, fine.MutatedObject = 2, time.Now(), "ns/secret"
 			q.Failing, q.FailingItem, q.FailingFor = 4, "secret", 5*time.Second
-			q.Late, q.LateItem, q.LateCause, q.LateFor = 9, "secret", "informer of pods", time.Hour
+			q.Late, q.LateItem, q.LateCause, q.FirstLateAgo = 9, "secret", "informer of pods", time.Hour
 			q.Timed, q.LongestRunning, q.RunningItem = true, 11*time.Minute, "secret"
 			q.FailingError = "no flour"
 			s := e.Snapshot()
@@ -317,7 +317,7 @@ func TestKeys(t *testing.T) {
 			}
 			since = time.Now().Add(-time.Hour)
 			if f := s.Findings[3]; !f.Since.Equal(since) || !strings.Contains(f.Cause, "pods shows what was "+
-				"written for them: 9 so far, the last 0s ago") {
+				"written for them: 9 in all, the last 0s ago") {
 				t.Errorf("%+v", f)
 			}
 			text, err := json.Marshal(s)

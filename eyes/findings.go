@@ -81,11 +81,11 @@ const (
 	failingFor    = 10 * time.Second
 	syncWithin    = time.Minute
 	silentFor     = 3 * time.Minute
-	threeLists    = 3 * time.Minute // Back-offs between lists grow to a minute.
+	threeLists    = 3 * time.Minute // Back-offs between lists grow to a minute. RelistingSince has the same.
 	backlogLimit  = 1000
 	reconcileTime = 10 * time.Minute
 	stalledFor    = 2 * time.Minute
-	lateFor       = 10 * time.Minute
+	lateFor       = 10 * time.Minute // that of queue.Status.FirstLateAgo
 )
 
 // Findings returns what doesn't work, in the order of their sources. before is an earlier look, or nil: then
@@ -155,16 +155,18 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		f.Cause = fmt.Sprintf("%s, %d requests failed in a row: %s", i.Reason, i.Failures, i.LastError)
 		found = append(found, f)
 	case !i.Synced && !i.Since.IsZero() && now.Sub(i.Since) >= syncWithin:
-		f.Kind, f.Since = "never synced", i.Since
+		f.Kind, f.Since, f.Earlier = "never synced", i.Since, true
 		f.Cause = fmt.Sprintf("it is in state %s, without an error", i.State)
 		found = append(found, f)
-	case i.watches() && !i.LastBookmark.IsZero() && now.Sub(i.quietSince()) >= silentFor:
+	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() &&
+		now.Sub(i.quietSince()) >= silentFor:
 		f.Kind, f.Since = "silent watch", i.quietSince()
 		f.Cause = "nothing arrives, not even the bookmark that servers send each minute: the connection may be dead"
 		found = append(found, f)
 	}
 	if runs && !i.ThirdListed.IsZero() && now.Sub(i.ThirdListed) < threeLists {
 		f.Kind, f.Since, f.Key = "relists too often", i.ThirdListed, i.RelistedKey
+		f.Earlier = i.RelistingSince == nil
 		if i.RelistingSince != nil {
 			f.Since = *i.RelistingSince
 		}
@@ -172,18 +174,12 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		found = append(found, f)
 	}
 	if i.Mutations > 0 {
-		f.Kind, f.Since, f.Key = "cache mutated", i.MutatedSince, i.MutatedKey
+		f.Kind, f.Since, f.Earlier, f.Key = "cache mutated", i.MutatedSince, true, i.MutatedKey
 		f.Cause = count(uint64(i.Mutations), "cached object was", "cached objects were") +
 			" modified by code that shares the cache"
 		found = append(found, f)
 	}
 	return found
-}
-
-// watches reports whether the informer watches, or waits after a first failure: the next request may hang as
-// well.
-func (i *Informer) watches() bool {
-	return i.State == string(informer.Watching) || i.State == string(informer.BackingOff) && i.Failures == 1
 }
 
 // quietSince returns when the watch last delivered anything, or when it began if that was later.
@@ -214,8 +210,9 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 			f.Cause = fmt.Sprintf("%d notifications wait, and %d did before; it got %d meanwhile",
 				h.Backlog, before.Backlog, h.Delivered-before.Delivered)
 		case h.Panics > before.Panics:
-			f.Kind = "handler panics"
-			f.Cause = fmt.Sprintf("%d more panics, %d in all", h.Panics-before.Panics, h.Panics)
+			f.Kind, f.Earlier = "handler panics", before.Panics > 0
+			f.Cause = fmt.Sprintf("it panicked %s, %d in all",
+				count(uint64(h.Panics-before.Panics), "more time", "more times"), h.Panics)
 		default:
 			continue
 		}
@@ -250,8 +247,8 @@ func (m *Member) changes(f Finding, was *Member, then time.Time) (found []Findin
 				cause += fmt.Sprintf("; the last count was %s without an owner", count(n, "object", "objects"))
 			}
 			add("no owner", cause)
-			if last := &found[len(found)-1]; !m.UnownedSince.IsZero() {
-				last.Since, last.Earlier = m.UnownedSince, false
+			if !m.UnownedSince.IsZero() {
+				found[len(found)-1].Since = m.UnownedSince
 			}
 			break
 		}
@@ -283,10 +280,10 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 		}
 		found = append(found, f)
 	}
-	if q.LateLast != nil && now.Sub(*q.LateLast) < lateFor {
+	if q.LateSince != nil && q.LateLast != nil && now.Sub(*q.LateLast) < lateFor {
 		f := f
 		f.Kind, f.Since, f.Key = "stale after own writes", *q.LateSince, q.LateKey
-		f.Cause = fmt.Sprintf("items are handed out before the %s shows what was written for them: %d so far, the "+
+		f.Cause = fmt.Sprintf("items are handed out before the %s shows what was written for them: %d in all, the "+
 			"last %s ago", q.LateFor, q.Late, now.Sub(*q.LateLast).Round(time.Second))
 		found = append(found, f)
 	}

@@ -50,7 +50,8 @@ func TestMembers(t *testing.T) {
 			}
 			for _, f := range e.Snapshot().Findings {
 				known := f.Kind == "no owner" && !f.Since.IsZero() && f.Since.Equal(m.UnownedSince)
-				if known == f.Earlier || strings.Contains(f.Cause, "objects") != (known && m.UnownedObjects > 0) {
+				if !f.Earlier || known != (f.Kind == "no owner" && !m.UnownedSince.IsZero()) ||
+					strings.Contains(f.Cause, "objects") != (known && m.UnownedObjects > 0) {
 					t.Errorf("from %+v to %+v: %+v", c.before, c.now, f)
 				}
 			}

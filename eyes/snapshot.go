@@ -158,7 +158,8 @@ type Queue struct {
 	FailingError string    `json:"failingError,omitempty"`
 	// Late counts the items that were handed out though an informer, LateFor, didn't show their own writes.
 	// LateKey is the last of them, if Options.Keys is set, handed out at LateLast. LateSince is when the first
-	// was of those with no more than ten minutes between two. Both times are nil if there was none.
+	// was of those with no more than ten minutes between two. Both times are nil if there was none, as in
+	// most queues: a look allocates less.
 	Late      uint64     `json:"late"`
 	LateFor   string     `json:"lateFor,omitempty"`
 	LateKey   string     `json:"lateKey,omitempty"`
@@ -176,7 +177,7 @@ type Member struct {
 	// Since is when Owned last changed.
 	Since time.Time `json:"since,omitzero"`
 	// Owners is how many members own ranges. Nobody owns the ranges in Unowned, which had UnownedObjects when
-	// they were counted last; 0 may mean that nobody has counted. UnownedSince is since when there are such
+	// they were counted last; 0 may mean that nobody has counted. UnownedSince is since when these are the
 	// ranges, zero if that isn't known.
 	Owners         int       `json:"owners"`
 	Unowned        []string  `json:"unowned,omitempty"`
@@ -368,7 +369,7 @@ func (s *Snapshot) addQueue(source string, q queue.Status) (runs bool) {
 		one.FailingSince = s.Taken.Add(-q.FailingFor)
 	}
 	if q.Late > 0 {
-		one.LateSince, one.LateLast = new(s.Taken.Add(-q.LateFor)), new(s.Taken.Add(-q.LateAgo))
+		one.LateSince, one.LateLast = new(s.Taken.Add(-q.FirstLateAgo)), new(s.Taken.Add(-q.LateAgo))
 	}
 	if s.keys {
 		one.RunningKey, one.LateKey, one.FailingKey = keyOf(q.RunningItem), keyOf(q.LateItem), keyOf(q.FailingItem)

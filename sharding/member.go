@@ -201,10 +201,9 @@ func (m *Member) applyTableLocked(v *version) {
 	m.gained += uint64(len(after.Minus(before)))
 	m.lost += uint64(len(before.Minus(after)))
 	m.caches.setTarget(after, kept)
-	switch {
-	case !v.hasUnowned():
+	if unowned := v.ownedBy(""); len(unowned) == 0 {
 		m.unownedSince = time.Time{}
-	case m.latest != nil && !m.latest.hasUnowned():
+	} else if m.latest != nil && !slices.Equal(unowned, m.latest.ownedBy("")) {
 		m.unownedSince = time.Now()
 	}
 	m.current, m.latest = v, v

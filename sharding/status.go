@@ -21,8 +21,8 @@ type Status struct {
 	// counted last.
 	Unowned        []shard.Range
 	UnownedObjects int
-	// UnownedSince is since when there have been such ranges, zero if there are none, or if there were some
-	// already when this member began to read the table.
+	// UnownedSince is since when these have been the ranges without an owner, zero if there are none, or if
+	// these were when this member began to read the table.
 	UnownedSince time.Time
 	// Giving are the ranges that the member is asked to hand over and still has.
 	Giving []shard.Range

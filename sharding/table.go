@@ -92,11 +92,6 @@ func (t table) untouched() bool {
 	return !slices.ContainsFunc(t.Ranges, func(e entry) bool { return e.Token > 0 })
 }
 
-// hasUnowned reports whether nobody owns one of the ranges.
-func (t table) hasUnowned() bool {
-	return slices.ContainsFunc(t.Ranges, func(e entry) bool { return e.Owner == "" })
-}
-
 // rangeAt returns the range of entry i.
 func (t table) rangeAt(i int) shard.Range {
 	last := uint64(lastHash)

@@ -122,7 +122,7 @@ func (f failure) misnames(broken []guarantee.Guarantee) (reason string) {
 var (
 	failed   = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)`)
 	message  = regexp.MustCompile(`(?m)^( *)\w+\.go:\d+: (.+)$`)
-	panicked = regexp.MustCompile(`(?m)^(?:panic|fatal error|WARNING): (.+)$`)
+	panicked = regexp.MustCompile(`(?m)^(?:fatal error|panic: deadlock|WARNING: DATA RACE).*$`)
 	seed     = regexp.MustCompile(`seed[ _](\d+)`)
 )
 
@@ -150,8 +150,9 @@ func read(out string) (f failure) {
 		}
 		f.law = match[2]
 	}
-	if match := panicked.FindStringSubmatch(out); match != nil && guarantee.Named(f.law) == "" {
-		f.law, f.ended = match[1], true
+	if line := panicked.FindString(out); line != "" && guarantee.Named(f.law) == "" {
+		_, f.law, _ = strings.Cut(line, ": ")
+		f.ended = true
 	}
 	return f
 }

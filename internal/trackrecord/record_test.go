@@ -65,6 +65,7 @@ FAIL
 		"fatal error: all goroutines are asleep\n": {law: "all goroutines are asleep", ended: true},
 		"WARNING: DATA RACE\n--- FAIL: TestModel (0.00s)\n    testing.go:1712: race detected\n": {
 			test: "TestModel", law: "DATA RACE", ended: true},
+		"panic: runtime error: invalid memory address\n": {},
 	} {
 		if got := read(out); got != want {
 			t.Errorf("%+v, want %+v", got, want)

@@ -54,8 +54,7 @@ type Status struct {
 	// of objects, see Drop of Options. Indexes are the names of the cache's indexes, sorted.
 	LabelSelector, FieldSelector string
 	Dropped, Indexes             []string
-	// State is what the informer is doing at the server, Since when that began. After a failure it is Watching
-	// only once a watch is open.
+	// State is what the informer is doing at the server, Since when that began.
 	State State
 	Since time.Time
 	// ServedVersions are the versions in which the server serves the resource while this one is Absent, as far

@@ -30,12 +30,12 @@ type Status struct {
 	FailingFor   time.Duration
 	FailingError string
 	// Late counts the items that were released by ReleaseLate. LateItem is the last one, LateCause its cause,
-	// and LateAgo how long ago that was. LateFor is how long ago the first was of those with no more than ten
-	// minutes between two.
-	Late             uint64
-	LateItem         any
-	LateCause        string
-	LateAgo, LateFor time.Duration
+	// and LateAgo how long ago that was. FirstLateAgo is how long ago the first was of those with no more than
+	// ten minutes between two.
+	Late                  uint64
+	LateItem              any
+	LateCause             string
+	LateAgo, FirstLateAgo time.Duration
 	// ShutDown is set if the queue was shut down.
 	ShutDown bool
 }
@@ -52,7 +52,7 @@ func (q *Queue[T]) Status() Status {
 	if l := q.late; l != nil {
 		now := q.base.now()
 		s.Late, s.LateItem, s.LateCause = l.n, l.item, l.cause
-		s.LateAgo, s.LateFor = time.Duration(now-l.last), time.Duration(now-l.first)
+		s.LateAgo, s.FirstLateAgo = time.Duration(now-l.last), time.Duration(now-l.first)
 	}
 	if s.Delayed > 0 {
 		s.NextDue = max(0, time.Duration(q.delays.next()-q.base.now()))

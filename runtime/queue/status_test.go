@@ -130,7 +130,8 @@ func TestReleaseLate(t *testing.T) {
 			q.Add(item)
 			q.ReleaseLate(item, "a cause")
 			bubble.Pass(time.Second)
-			if s := q.Status(); s.Late != n || s.LateItem != item || s.LateAgo != time.Second || s.LateFor != first {
+			s := q.Status()
+			if s.Late != n || s.LateItem != item || s.LateAgo != time.Second || s.FirstLateAgo != first {
 				t.Errorf("%+v", s)
 			}
 		}

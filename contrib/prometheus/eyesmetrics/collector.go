@@ -178,8 +178,7 @@ func (all series) addInformer(i *eyes.Informer, now time.Time) {
 	if i.State != string(informer.Idle) && i.State != string(informer.Stopped) {
 		all.addRunning(i, now, labels)
 	}
-	waits := i.State == string(informer.BackingOff) && i.Failures == 1 // The next request may hang as well.
-	if (i.State == string(informer.Watching) || waits) && !i.LastBookmark.IsZero() {
+	if i.State == string(informer.Watching) && !i.LastBookmark.IsZero() {
 		quiet := now.Sub(i.LastEvent)
 		if !i.Since.IsZero() {
 			quiet = min(quiet, now.Sub(i.Since)) // the watch is newer than what the one before delivered

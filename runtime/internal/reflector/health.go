@@ -101,20 +101,12 @@ func timeOf(nanoseconds *atomic.Int64) time.Time {
 	return time.Time{}
 }
 
-// enter notes a state. After a failure, the state before a watch stays until the watch is open: client-go's
-// request waits for as long as a throttling server asks for, and fails then.
 func (h *health) enter(s State) {
 	h.update(func(now time.Time, h *Health) {
-		if s != Watching || h.Failures == 0 {
-			h.enter(now, s)
+		if h.State != s {
+			h.State, h.Since = s, now
 		}
 	})
-}
-
-func (h *Health) enter(now time.Time, s State) {
-	if h.State != s {
-		h.State, h.Since = s, now
-	}
 }
 
 // begin notes that a list begins, unless one is under way.
@@ -161,7 +153,7 @@ func (h *health) synced(items int) {
 	})
 }
 
-// quickLists is how long three lists take at most that aren't rare.
+// quickLists is the time within which three lists follow each other quickly. Package eyes has the same limit.
 const quickLists = 3 * time.Minute
 
 // addList notes when a list became visible.
@@ -178,8 +170,7 @@ func (h *Health) addList(now time.Time) {
 // connected records that a watch is open, which ends a series of failures. A list alone
 // doesn't end it: a reflector that may list but not watch never stops failing.
 func (h *health) connected() {
-	h.update(func(now time.Time, h *Health) {
-		h.enter(now, Watching)
+	h.update(func(_ time.Time, h *Health) {
 		h.FailingSince, h.Failures = time.Time{}, 0
 		h.Watches++
 	})

@@ -272,35 +272,6 @@ func TestDescribeType(t *testing.T) {
 	}
 }
 
-// TestHealthWhileAWatchIsThrottled checks that the state isn't Watching while a watch that follows a failure
-// isn't open: client-go's request waits for what the server's Retry-After says.
-func TestHealthWhileAWatchIsThrottled(t *testing.T) {
-	(scenario{before: listed, then: func(w *world) {
-		start := time.Now()
-		backsOff := func() {
-			w.t.Helper()
-			if h := w.ours.Health(); h.State != BackingOff || !h.Since.Equal(start) || h.Failures != 1 {
-				w.t.Errorf("health %+v, want a first failure at %v", h, start)
-			}
-		}
-		w.server.OnRequest(func(context.Context, runtimetest.Request) error {
-			bubble.Pass(time.Minute)
-			return throttled
-		})
-		w.server.FailWatches(throttled)
-		w.settle()
-		backsOff()
-		bubble.Advance(30 * time.Second)
-		backsOff() // The request hangs.
-		w.advanceUntil(func() bool { return w.ours.Health().Failures == 2 })
-		w.server.OnRequest(nil)
-		w.advanceUntil(func() bool { return w.ours.Health().Failures == 0 })
-		if h := w.ours.Health(); h.State != Watching || h.Since.Before(start.Add(time.Minute)) {
-			w.t.Errorf("health %+v once a watch is open", h)
-		}
-	}}).play(t, ours)
-}
-
 // TestHealthOfRelists checks since when lists follow each other quickly.
 func TestHealthOfRelists(t *testing.T) {
 	start := time.Now()

@@ -222,12 +222,12 @@ func (r *rig) round(f fault) (about guarantee.Guarantee, err error) {
 		r.writer.run(writing)
 	}()
 	// The fault comes while work is going on.
-	about = guarantee.NoneUnowned
 	err = r.wait(ctx, r.times.RetryPeriod/2+time.Duration(r.random.Int64N(int64(r.times.RetryPeriod))))
 	if err == nil {
 		err = f.make(r, ctx, &round)
 	}
 	if err == nil {
+		about = guarantee.NoneUnowned
 		err = r.group.launch(r.replicas - len(r.group.replicas))
 	}
 	if err == nil {
