@@ -166,7 +166,7 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			wait: time.Second, kind: "relists too often",
-			texts: []string{"too old", ", since 2000-01-01T00:00:00Z"},
+			texts: []string{"too old", ", since 2000-01-01T00:00:01Z"},
 		},
 		"relists that are over": {
 			fault: func(r *rig) { r.start() },

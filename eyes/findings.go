@@ -14,8 +14,8 @@ import (
 //	cannot list       an informer's lists or watches fail, twice in a row and for 10 s
 //	never synced      an informer runs without an error, and hasn't listed for a minute
 //	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes
-//	relists too often the last list but two is less than three minutes ago, since the first list of which each
-//	                  three were as close
+//	relists too often the last list but two is less than three minutes ago, since the first relist of which
+//	                  each three lists were as close
 //	handler hangs     a handler hasn't returned from the same notification between two looks
 //	backlog grows     1,000 notifications or more waited for a handler at the look before, and more do now,
 //	                  though it was given some meanwhile

@@ -67,8 +67,8 @@ type Informer struct {
 	Watches int       `json:"watches"`
 	// ThirdListed is when the last list but two became visible.
 	ThirdListed time.Time `json:"thirdListed,omitzero"`
-	// RelistingSince is when the first of those became visible of which each three were within three minutes,
-	// nil if the last three weren't.
+	// RelistingSince is when the first relist of those became visible of which each three lists were within
+	// three minutes, nil if the last three weren't.
 	RelistingSince *time.Time `json:"relistingSince,omitempty"`
 	ListSeconds    float64    `json:"listSeconds,omitempty"`
 	// ListItems is how many objects the last list had, nil if there was none.

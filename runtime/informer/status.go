@@ -74,8 +74,8 @@ type Status struct {
 	Relisted       error
 	// RecentLists are when the last three lists became visible, the latest last. The first is zero if there were
 	// fewer. While an informer of a part reads some ranges apart, these are the lists of the ranges that were
-	// listed most often lately. RelistingSince is when the first of those became visible of which each three
-	// were within three minutes, zero if the last three weren't.
+	// listed most often lately. RelistingSince is when the first relist of those became visible of which each
+	// three lists were within three minutes, zero if the last three weren't.
 	RecentLists    [3]time.Time
 	RelistingSince time.Time
 	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports

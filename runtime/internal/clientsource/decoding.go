@@ -47,7 +47,7 @@ func (t *readingCounts) note(how int, notStreamed string) {
 	}
 }
 
-// noteBytes counts the bytes of a page. The first page is that of another list.
+// noteBytes counts the bytes of a page that was read. The first page is that of another list.
 func (t *readingCounts) noteBytes(answer *transport.Answer, first bool) {
 	if answer == nil {
 		return

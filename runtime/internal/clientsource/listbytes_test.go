@@ -12,19 +12,20 @@ import (
 // none without a transport.
 func TestListBytes(t *testing.T) {
 	first, second := listHead+item("a")+","+item("b")+"]}", listHead+item("c")+"]}"
+	broken := first[:len(first)-3] // It isn't counted.
 	for _, wrapped := range []bool{true, false} {
 		for _, streams := range []bool{true, false} {
 			t.Setenv("KUBEWRIGHT_STREAMING", strconv.FormatBool(streams))
 			source := fromListWatch(maps(restClient(t, func(w http.ResponseWriter, r *http.Request) {
-				body := first
-				if r.URL.Query().Get("continue") != "" {
-					body = second
-				}
+				body := map[string]string{"": first, "more": second, "broken": broken}[r.URL.Query().Get("continue")]
 				reply{body: body}.serve(w, r)
 			}, wrapped)))
 			for n, page := range []string{"", "more", "more", ""} {
 				if _, err := source.List(t.Context(), metav1.ListOptions{Continue: page}, &staged{}); err != nil {
 					t.Fatal(err)
+				}
+				if _, err := source.List(t.Context(), metav1.ListOptions{Continue: "broken"}, &staged{}); err == nil {
+					t.Fatal("the broken page was read")
 				}
 				want := int64(len(first) + n%3*len(second))
 				if got := readingOf(source).ListBytes; wrapped && got != want || !wrapped && got != 0 {

@@ -194,7 +194,6 @@ func (s *source) list(
 	}
 	defer func() { err = call.last.Credentials().HideInError(err) }()
 	list, err := call.callListFunc(c, opts)
-	s.counts.noteBytes(call.last, opts.Continue == "")
 	switch {
 	case call.several && ctx.Err() == nil:
 		// The function will list several collections each time, so the client decodes all
@@ -208,12 +207,14 @@ func (s *source) list(
 		page, err := call.result(err)
 		if err == nil {
 			s.counts.note(streamed, "")
+			s.counts.noteBytes(call.last, opts.Continue == "")
 		}
 		return page, err
 	case err != nil:
 		return sources.ListMeta{}, explain(call.last, err, func(*transport.Answer) error { return call.broken })
 	}
 	s.noteLeft(call.seen, call.unread)
+	s.counts.noteBytes(call.last, opts.Continue == "")
 	return readList(list, s.itemType, to.Add)
 }
 
@@ -241,12 +242,12 @@ func (s *source) listWhole(
 		call.keep = func() transport.Kept { return &head{} }
 	}
 	list, err := c.listWithin(transport.During(ctx, &call), opts)
-	s.counts.noteBytes(call.answer(), opts.Continue == "")
 	if err != nil {
 		err = explain(call.answer(), err, s.brokenIn)
 		return sources.ListMeta{}, call.credentials().HideInError(err)
 	}
 	s.counts.note(whole, reason)
+	s.counts.noteBytes(call.answer(), opts.Continue == "")
 	return readList(list, s.itemType, to.Add)
 }
 

@@ -44,8 +44,8 @@ type Health struct {
 	Relisted       error
 	RelistedAt     time.Time
 	// RecentLists are when the last three lists became visible, the latest last. RelistingSince is when the
-	// first of those became visible of which each three were within three minutes, zero if the last three
-	// weren't.
+	// first relist of those became visible of which each three lists were within three minutes, zero if the
+	// last three weren't.
 	RecentLists    [3]time.Time
 	RelistingSince time.Time
 	// LastError is the last error, even if the reflector has recovered from it. It may also report that the
@@ -163,7 +163,7 @@ func (h *Health) addList(now time.Time) {
 	case third.IsZero() || now.Sub(third) >= quickLists:
 		h.RelistingSince = time.Time{}
 	case h.RelistingSince.IsZero():
-		h.RelistingSince = third
+		h.RelistingSince = h.RecentLists[1]
 	}
 }
 

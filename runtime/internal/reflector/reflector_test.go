@@ -277,8 +277,9 @@ func TestHealthOfRelists(t *testing.T) {
 	start := time.Now()
 	var h Health
 	for _, list := range []struct{ at, since time.Duration }{
-		{0, -1}, {time.Minute, -1}, {2 * time.Minute, 0}, {3 * time.Minute, 0}, {4 * time.Minute, 0},
-		{6 * time.Minute, -1}, {8 * time.Minute, -1}, {8*time.Minute + 59*time.Second, 6 * time.Minute},
+		{0, -1}, {time.Minute, -1}, {2 * time.Minute, time.Minute}, {3 * time.Minute, time.Minute},
+		{4 * time.Minute, time.Minute},
+		{6 * time.Minute, -1}, {8 * time.Minute, -1}, {8*time.Minute + 59*time.Second, 8 * time.Minute},
 		{20 * time.Minute, -1},
 	} {
 		h.addList(start.Add(list.at))
