@@ -155,7 +155,7 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			wait: 10 * time.Second, kind: "relists too often",
-			texts: []string{"too old", ", since 2000-01-01T00:00:00Z"},
+			texts: []string{"too old", ", since 2000-01-01T00:00:11Z"},
 		},
 		"relists between looks that are far apart": {
 			fault: func(r *rig) { r.start() },
