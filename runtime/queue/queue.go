@@ -401,7 +401,9 @@ func (q *Queue[T]) popReady() (item T, priority int32) {
 	if q.metrics != nil {
 		q.metrics.got(id, priority)
 	}
-	q.note(id, started)
+	if s.state&isKept != 0 { // note would look the slot up again.
+		q.noteKept(s.item, started)
+	}
 	return s.item, priority
 }
 
