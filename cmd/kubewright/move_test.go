@@ -8,21 +8,6 @@ import (
 	"testing"
 )
 
-// TestControllerRuntime checks that the constants are the versions with which package kwctrl is tested.
-func TestControllerRuntime(t *testing.T) {
-	for file, version := range map[string]string{
-		"go.mod": oldestControllerRuntime, "newest.mod": movedControllerRuntime,
-	} {
-		text, err := os.ReadFile("../../contrib/controller-runtime/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(text), "\t"+controllerRuntime+" "+version+"\n") {
-			t.Errorf("%s doesn't require %s %s", file, controllerRuntime, version)
-		}
-	}
-}
-
 // TestMoveStatus checks the exit statuses of move, and where it prints.
 func TestMoveStatus(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,11 +29,20 @@ var (
 	encodings        = []encoding{jsonEncoding, protobufEncoding}
 )
 
-// serve returns the configuration of clients of a server.
+// served has the URLs of all servers so far.
+var served sync.Map
+
+// serve returns the configuration of clients of a server. No other server of this process has had its URL:
+// controller-runtime's registry keeps the metrics of informers that have stopped, and their names have it.
 func serve(t *testing.T, handler http.HandlerFunc) *rest.Config {
 	server := httptest.NewServer(handler)
-	t.Cleanup(server.Close)
-	return &rest.Config{Host: server.URL, QPS: -1}
+	for {
+		t.Cleanup(server.Close)
+		if _, again := served.LoadOrStore(server.URL, true); !again {
+			return &rest.Config{Host: server.URL, QPS: -1}
+		}
+		server = httptest.NewServer(handler) // at another port, since the last server still listens
+	}
 }
 
 // newServer serves config maps in two namespaces: each has first and last, and then last is

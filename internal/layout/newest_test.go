@@ -43,3 +43,26 @@ func TestNewestMods(t *testing.T) {
 		}
 	}
 }
+
+// TestControllerRuntime checks that kubewright names the versions of controller-runtime with which package
+// kwctrl is tested.
+func TestControllerRuntime(t *testing.T) {
+	for mod, constant := range map[string]struct{ file, name string }{
+		"go.mod":     {"fit.go", "oldestControllerRuntime"},
+		"newest.mod": {"move.go", "movedControllerRuntime"},
+	} {
+		required, err := os.ReadFile("../../contrib/controller-runtime/" + mod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := os.ReadFile("../../cmd/kubewright/" + constant.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, version, _ := strings.Cut(string(required), "\tsigs.k8s.io/controller-runtime ")
+		version, _, _ = strings.Cut(version, "\n")
+		if want := constant.name + ` = "` + version + `"`; !strings.Contains(string(source), want) {
+			t.Errorf("%s isn't in %s, but in %s", want, constant.file, mod)
+		}
+	}
+}
