@@ -201,7 +201,7 @@ func TestFindings(t *testing.T) {
 				synctest.Wait()
 			},
 			wait: 20 * time.Second, kind: "handler hangs",
-			texts: []string{"baker", "1 more wait", ", at least since 2000-01-01T00:00:20Z"},
+			texts: []string{"baker", "1 more wait", ", since 2000-01-01T00:00:20Z or earlier"},
 		},
 		"a handler that is slow": {
 			fault: func(r *rig) {

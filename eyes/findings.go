@@ -35,6 +35,9 @@ import (
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
 //
+// Requests of pages and commands, and scrapes of eyesmetrics, are looks. Where only looks tell since when, a
+// program that is scraped knows that to one scrape.
+//
 // None fires for a start, a standby that never led, or an empty collection. Informers of one source that have
 // the same name are not compared with those of the look before.
 type Finding struct {
@@ -59,11 +62,10 @@ func (f Finding) String() string {
 		text += ", object " + f.Key
 	}
 	if !f.Since.IsZero() {
-		since := ", since "
+		text += ", since " + f.Since.Format(time.RFC3339)
 		if f.Earlier {
-			since = ", at least since "
+			text += " or earlier"
 		}
-		text += since + f.Since.Format(time.RFC3339)
 	}
 	return text
 }
@@ -170,7 +172,8 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		if i.RelistingSince != nil {
 			f.Since = *i.RelistingSince
 		}
-		f.Cause = "three lists, the last because of: " + cmp.Or(i.Relisted, "an unknown reason")
+		f.Cause = fmt.Sprintf("%d lists, three of them in the last %s; the last because of: %s", i.Lists,
+			now.Sub(i.ThirdListed).Round(time.Second), cmp.Or(i.Relisted, "an unknown reason"))
 		found = append(found, f)
 	}
 	if i.Mutations > 0 {
