@@ -1,9 +1,11 @@
 package informer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,10 +56,7 @@ func missing(n, of int) error { return fmt.Errorf("informer %d of %d: %w", n+1, 
 const defaultFailingFor = time.Minute
 
 func (o HealthOptions) check(s Status, now time.Time) error {
-	patience := o.FailingFor
-	if patience == 0 {
-		patience = defaultFailingFor
-	}
+	patience := cmp.Or(o.FailingFor, defaultFailingFor)
 	switch {
 	case s.State == Stopped:
 		return fmt.Errorf("%s: stopped", s.Name)
@@ -89,9 +88,4 @@ func (s Status) absence() error {
 	return fmt.Errorf("%s: absent since %s: %s", s.Name, s.Since.Format(time.RFC3339), versions)
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
+func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"strings"
 	"time"
 
@@ -279,7 +278,6 @@ func (s Status) NotSynced() *SyncError {
 // reasonOf returns the Reason for an error of a list or watch.
 func reasonOf(err error) string {
 	var network net.Error
-	var request *url.Error
 	var decoding *listwatch.DecodingError
 	switch {
 	case apierrors.IsForbidden(err):
@@ -290,7 +288,7 @@ func reasonOf(err error) string {
 		return "not served"
 	case apierrors.IsTooManyRequests(err):
 		return "throttled"
-	case apierrors.IsServiceUnavailable(err), errors.As(err, &network), errors.As(err, &request):
+	case apierrors.IsServiceUnavailable(err), errors.As(err, &network):
 		return "unreachable"
 	case errors.As(err, &decoding):
 		return "undecodable"

@@ -102,9 +102,8 @@ func logNotStarted(ctx context.Context, informers []cache.SharedInformer) {
 // observable is the part of this module's informers that WaitForSyncOr uses.
 type observable interface {
 	reporter
-	// Progress returns two channels: failed is closed at the next failure, stopped
-	// when the informer stops.
-	Progress() (failed, stopped <-chan struct{})
+	// Progress returns a channel that is closed at the next failure.
+	Progress() <-chan struct{}
 }
 
 // waitForOne waits until i has synced. It returns false if ctx ends or i stops first, or
@@ -117,7 +116,7 @@ func waitForOne(ctx context.Context, giveUp func(*SyncError) bool, i cache.Share
 			stopped = e.Ended()
 		}
 		if o, ok := unwrap.As[observable](i); ok {
-			failed, stopped = o.Progress()
+			failed = o.Progress()
 			if e := o.Status().NotSynced(); e != nil && e.Err != nil && giveUp(e) {
 				return false
 			}

@@ -58,20 +58,18 @@ func (e *DecodingError) Error() string {
 
 // response describes the response.
 func (e *DecodingError) response() string {
-	var text []string
+	text := "no transport of listwatch.Wrap saw the response"
 	if e.Status != 0 {
 		contentType := "no content type"
 		if e.ContentType != "" {
 			contentType = "content type " + e.ContentType
 		}
-		text = append(text, fmt.Sprintf("status %d, %s, %d bytes", e.Status, contentType, e.Length))
-	} else {
-		text = append(text, "no transport of listwatch.Wrap saw the response")
+		text = fmt.Sprintf("status %d, %s, %d bytes", e.Status, contentType, e.Length)
 	}
 	if e.Place != "" {
-		text = append(text, e.Place)
+		text += "; " + e.Place
 	}
-	return strings.Join(text, "; ")
+	return text
 }
 
 // Unwrap returns Err.

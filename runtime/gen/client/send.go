@@ -48,11 +48,9 @@ func (e *endpoint) update(
 	ctx context.Context, name string, obj runtime.Object, subresource string, opts *metav1.UpdateOptions,
 	into runtime.Object,
 ) error {
-	request := e.to(e.rest.Put()).Name(name)
-	if subresource != "" {
-		request = request.SubResource(subresource)
-	}
-	return e.write(ctx, into, request.
+	return e.write(ctx, into, e.to(e.rest.Put()).
+		Name(name).
+		SubResource(subresource).
 		VersionedParams(opts, e.codec).
 		Body(obj))
 }

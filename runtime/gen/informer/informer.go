@@ -3,6 +3,7 @@
 package informer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -65,12 +66,9 @@ type Options struct {
 func NewShared[T cache.Object, L runtime.Object](
 	resource func() ResourceClient[L], opts Options,
 ) cache.TypedSharedIndexInformer[T] {
-	t := opts.Type
-	if t == nil {
-		t = reflect.TypeFor[T]()
-	}
+	t := cmp.Or(opts.Type, reflect.TypeFor[T]())
 	client := func() sources.Client[L] { return resource() }
-	return engine.NewTyped[T](newShared(t, clientsource.FromClient(t, client, opts.source(t)), opts))
+	return engine.Typed[T](newShared(t, clientsource.FromClient(t, client, opts.source(t)), opts))
 }
 
 // source returns the options of the informer's source.

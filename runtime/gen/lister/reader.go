@@ -134,5 +134,12 @@ func (s *source) get(namespace, name string) (any, error) {
 	if namespace != "" {
 		key = namespace + "/" + name
 	}
-	return getFrom(s.indexer, s.resource, key, name)
+	obj, exists, err := s.indexer.GetByKey(key)
+	if err != nil {
+		return nil, err
+	}
+	if !exists {
+		return nil, errors.NewNotFound(s.resource, name)
+	}
+	return obj, nil
 }

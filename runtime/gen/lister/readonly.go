@@ -29,7 +29,11 @@ func (l ReadOnly[T, V]) List(selector labels.Selector) ([]V, error) {
 	if err != nil {
 		return nil, err
 	}
-	return viewed(objects, l.view), nil
+	views := make([]V, len(objects))
+	for i, object := range objects {
+		views[i] = l.view(object)
+	}
+	return views, nil
 }
 
 // FindByFields is lister.ListByFields without the type. It returns views.
@@ -39,14 +43,6 @@ func (l ReadOnly[T, V]) FindByFields(selector fields.Selector, matchLabels label
 		found[n] = l.view(obj.(T))
 	}
 	return found, err
-}
-
-func viewed[T, V any](objects []T, view func(T) V) []V {
-	views := make([]V, len(objects))
-	for i, object := range objects {
-		views[i] = view(object)
-	}
-	return views
 }
 
 // Get returns the object with that name, or a NotFound error. Namespaced objects are found only through

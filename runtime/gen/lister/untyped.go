@@ -37,18 +37,6 @@ func (l unnamed) Get(name string) (runtime.Object, error) {
 	return nil, errors.NewNotFound(l.of.(*source).resource, name)
 }
 
-// getFrom returns what the indexer holds under a key; name is for the error.
-func getFrom(indexer cache.Indexer, resource schema.GroupResource, key, name string) (any, error) {
-	obj, exists, err := indexer.GetByKey(key)
-	if err != nil {
-		return nil, err
-	}
-	if !exists {
-		return nil, errors.NewNotFound(resource, name)
-	}
-	return obj, nil
-}
-
 // listIndexer returns the objects of a namespace, or all if it is empty.
 func listIndexer(indexer cache.Indexer, namespace string) ([]any, error) {
 	if namespace == "" {

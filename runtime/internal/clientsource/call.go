@@ -23,6 +23,13 @@ type call struct {
 	last *transport.Answer
 }
 
+// endCall notes that the function has returned or was left behind.
+func (c *call) endCall() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+}
+
 // Prepare is a method of [transport.Exchange].
 func (c *call) Prepare(req *http.Request) (drop bool) {
 	_, _, lists := requestOf(req)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -174,15 +175,10 @@ func quote(e *listwatch.DecodingError, err error) bool {
 
 // hasKnownText reports whether an error is one of client-go's that have no type and quote no values.
 func hasKnownText(text string) bool {
-	for _, known := range []string{
+	return slices.ContainsFunc([]string{
 		"unexpected error when reading response body", "stream error when reading response body",
 		"0-length response", "serializer for ", "proto: ",
-	} {
-		if strings.HasPrefix(text, known) {
-			return true
-		}
-	}
-	return false
+	}, func(known string) bool { return strings.HasPrefix(text, known) })
 }
 
 // hiding removes credentials from what the response says.

@@ -62,7 +62,7 @@ func eachItem(list runtime.Object, t reflect.Type, item func(any) error) error {
 	}
 	for i, obj := range objects {
 		if t != nil && reflect.TypeOf(obj) != t {
-			return unexpectedItem(list, i, obj, t)
+			return fmt.Errorf("item %d of %T is a %T, expected %v", i, list, obj, t)
 		}
 		if err := item(obj); err != nil {
 			return err
@@ -75,10 +75,6 @@ func eachItem(list runtime.Object, t reflect.Type, item func(any) error) error {
 // secrets.
 func incomprehensible(list runtime.Object, err error) error {
 	return fmt.Errorf("unable to understand list result of type %T: %w", list, err)
-}
-
-func unexpectedItem(list runtime.Object, i int, obj any, t reflect.Type) error {
-	return fmt.Errorf("item %d of %T is a %T, expected %v", i, list, obj, t)
 }
 
 // isTable recognises Table, the representation for people, which contains no objects.

@@ -1,8 +1,17 @@
 package clientsource
 
+// kept is text that was kept.
+type kept struct{ text []byte }
+
+func (k *kept) Take() []byte {
+	text := k.text
+	k.text = nil
+	return text
+}
+
 // head keeps the beginning of a body, as long as that isn't larger than mostRecorded.
 type head struct {
-	text []byte
+	kept
 	lost bool
 }
 
@@ -18,14 +27,8 @@ func (h *head) Write(text []byte) (int, error) {
 // stop makes head keep nothing more.
 func (h *head) stop() { h.text, h.lost = nil, true }
 
-func (h *head) Take() []byte {
-	text := h.text
-	h.text = nil
-	return text
-}
-
 // tail keeps the end of a body.
-type tail struct{ text []byte }
+type tail struct{ kept }
 
 // mostTail is the length of the end that is kept: most events are shorter.
 const mostTail = 16 << 10
@@ -35,10 +38,4 @@ func (t *tail) Write(text []byte) (int, error) {
 		t.text = append([]byte(nil), t.text[len(t.text)-mostTail:]...)
 	}
 	return len(text), nil
-}
-
-func (t *tail) Take() []byte {
-	text := t.text
-	t.text = nil
-	return text
 }

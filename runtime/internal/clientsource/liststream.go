@@ -188,13 +188,6 @@ func (c *listCall) fail(b *listBody, err error) {
 	c.end(b, func() { c.accepted, c.collection, c.complete, c.err = true, b.collection, false, err })
 }
 
-// endCall notes that the function has returned or was left behind. After it no object is handed over.
-func (c *listCall) endCall() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended = true
-}
-
 // result returns the result of a list that was accepted. err is the function's.
 func (c *listCall) result(err error) (sources.ListMeta, error) {
 	var failure *readFailure
@@ -348,11 +341,7 @@ func (b *listBody) listType(typ metav1.TypeMeta) error {
 }
 
 // name returns a kind for messages, cut off if it is too long.
-func name(typ metav1.TypeMeta) string {
-	const longest = 200
-	kind := typ.GroupVersionKind().String()
-	return kind[:min(len(kind), longest)]
-}
+func name(typ metav1.TypeMeta) string { return transport.Cut(typ.GroupVersionKind().String()) }
 
 func (b *listBody) charge(size int) {
 	b.decoded = true

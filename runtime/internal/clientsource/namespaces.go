@@ -55,8 +55,9 @@ func (s *source) namespaces(
 	call.drop = c.kinds != nil && s.decoding.asksToDrop
 	defer func() { err = call.credentials().HideInError(err) }()
 	list, err := c.listWithin(transport.During(ctx, call), opts)
+	call.endCall()
 	switch {
-	case call.endCall():
+	case call.read:
 		return call.page, call.err // The function has got an empty response.
 	case err != nil:
 		return page, err
@@ -115,12 +116,4 @@ func (c *metadataCall) Take(_ *http.Request, contentType string, body io.ReadClo
 		c.page = sources.ListMeta{ResourceVersion: page.ResourceVersion, Continue: page.Continue}
 	}
 	return io.NopCloser(strings.NewReader("{}"))
-}
-
-// endCall notes that the function has returned or was left behind. It reports whether a response was read.
-func (c *metadataCall) endCall() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended = true
-	return c.read
 }

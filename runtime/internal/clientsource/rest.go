@@ -1,6 +1,7 @@
 package clientsource
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"reflect"
@@ -41,8 +42,7 @@ func collectionBy(
 	return collection{
 		list: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list := reflect.New(r.List.Elem()).Interface().(runtime.Object)
-			err := r.Request(own, &opts).Do(ctx).Into(list)
-			return list, err
+			return list, r.Request(own, &opts).Do(ctx).Into(list)
 		},
 		watch: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			opts.Watch = true
@@ -61,10 +61,7 @@ func collectionBy(
 func wrapped(client *rest.RESTClient) *rest.RESTClient {
 	clone := new(rest.RESTClient)
 	reflect.ValueOf(clone).Elem().Set(reflect.ValueOf(client).Elem())
-	original := http.DefaultClient
-	if client.Client != nil {
-		original = client.Client
-	}
+	original := cmp.Or(client.Client, http.DefaultClient)
 	httpClient := *original
 	httpClient.Transport = transport.WrapFor(original, httpClient.Transport)
 	clone.Client = &httpClient

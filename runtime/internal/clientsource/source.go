@@ -296,7 +296,8 @@ func (s *source) watch(
 	call := &watchCall{call: call{requested: &s.requested, drop: s.decoding.asksToDrop}, decoding: s.decoding,
 		kinds: c.kinds}
 	w, err := c.watch(transport.During(ctx, call), opts)
-	body := call.endCall()
+	call.endCall()
+	body := call.body
 	switch {
 	case err != nil:
 		if body != nil {

@@ -74,14 +74,6 @@ func (c *watchCall) Take(req *http.Request, contentType string, real io.ReadClos
 	return body
 }
 
-// endCall notes that the function has returned, and returns the body to read, nil for none.
-func (c *watchCall) endCall() *watchBody {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended = true
-	return c.body
-}
-
 // watchBody is what the client's own watcher reads in place of the response. A Read blocks until
 // the body is closed, which also closes the real body, or released: then it reads what was
 // recorded and the rest. The client's watcher stays open because closing its body would end the

@@ -109,11 +109,8 @@ func (d *jsonDecoder) textAt(in *input, names []string) string {
 	if d.data[d.pos] != '"' {
 		return ""
 	}
-	text, ok := d.bytes()
-	if !ok || !isName(string(text)) {
-		return ""
-	}
-	return string(text)
+	text, _ := d.bytes()
+	return nameFrom(text)
 }
 
 // find moves from an object to the value of its member of that name. It returns false if there is none, or an

@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -77,15 +78,11 @@ func (d *protoDecoder) explainField(f *messageField, value []byte, err error) (p
 
 // step returns the step of a path for a field, by the name that it has in JSON.
 func (p *messagePlan) step(number uint64) string {
-	for i := range p.typ.NumField() {
-		sf := p.typ.Field(i)
+	for sf := range p.typ.Fields() {
 		_, rest, _ := strings.Cut(sf.Tag.Get("protobuf"), ",")
 		if digits, _, _ := strings.Cut(rest, ","); digits == strconv.FormatUint(number, 10) {
 			name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
-			if name == "" {
-				name = sf.Name
-			}
-			return "." + name
+			return "." + cmp.Or(name, sf.Name)
 		}
 	}
 	return fmt.Sprintf(".%d", number)

@@ -112,13 +112,11 @@ func (l *list) member() error {
 		return l.items()
 	case l.unstructured:
 		return l.unstructuredMember(name)
-	}
-	switch name {
-	case "kind":
+	case name == "kind":
 		return l.try(func(d *jsonDecoder) bool { return d.string(&d.plainString, &l.typ.Kind) })
-	case "apiVersion":
+	case name == "apiVersion":
 		return l.try(func(d *jsonDecoder) bool { return d.string(&d.plainString, &l.typ.APIVersion) })
-	case "metadata":
+	case name == "metadata":
 		return l.try(func(d *jsonDecoder) bool { return decodeInto(d, &l.meta) })
 	}
 	return l.try((*jsonDecoder).skip)

@@ -150,8 +150,7 @@ func (f *messageField) sample(number int) []byte {
 // addFields compiles the fields of a plan. It returns false for a type with a field that can't
 // be decoded here.
 func (d *protoDecoder) addFields(p *messagePlan, c *cut) bool {
-	for i := range p.typ.NumField() {
-		sf := p.typ.Field(i)
+	for sf := range p.typ.Fields() {
 		tag, tagged := sf.Tag.Lookup("protobuf")
 		if !tagged && sf.Anonymous && sf.Type == reflect.TypeFor[metav1.TypeMeta]() {
 			continue // The kind is in the runtime.Unknown around the message.

@@ -192,11 +192,9 @@ func (d *jsonDecoder) compile(p *plan, f *field) {
 // aren't put into the table of strings, where they would replace others and never be found.
 // Other names do repeat: those of containers, variables and owners.
 func isUnique(t reflect.Type, name string) bool {
-	if t != reflect.TypeFor[metav1.ObjectMeta]() && t != reflect.TypeFor[Identity]() &&
-		t != reflect.TypeFor[asked]() {
-		return false
-	}
-	return isUniqueName(name)
+	isMetadata := t == reflect.TypeFor[metav1.ObjectMeta]() || t == reflect.TypeFor[Identity]() ||
+		t == reflect.TypeFor[asked]()
+	return isMetadata && isUniqueName(name)
 }
 
 // isUniqueName is isUnique for a field of an object's metadata.

@@ -34,13 +34,12 @@ func (d *differ) compare(path string, a, b reflect.Value) {
 	case reflect.Pointer, reflect.Interface:
 		d.compare(path, a.Elem(), b.Elem())
 	case reflect.Struct:
-		for i := range a.NumField() {
-			field := a.Type().Field(i)
+		for field, value := range a.Fields() {
 			step := path
 			if !field.Anonymous {
 				step += "." + field.Name
 			}
-			d.compare(step, a.Field(i), b.Field(i))
+			d.compare(step, value, b.FieldByIndex(field.Index))
 		}
 	case reflect.Map:
 		d.compareMaps(path, a, b)

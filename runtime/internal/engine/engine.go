@@ -234,21 +234,16 @@ func (i *engine[K]) Run(ctx context.Context) {
 	i.logger.Store(new(klog.FromContext(ctx)))
 	detector := newMutationDetector(ctx, i.config.Subject, i.config.Options)
 	i.detector.Store(detector)
-	i.runUntil(ctx, detector)
+	i.runLoop(ctx, detector)
 	i.readers.Wait()
 	detector.compareLast()
-}
-
-// runUntil runs the informer until ctx is done. It stops the informer when it returns or panics.
-func (i *engine[K]) runUntil(ctx context.Context, detector *mutationDetector) {
-	defer i.stop()
-	i.runLoop(ctx, detector)
 }
 
 // runLoop runs the reflector, and applies what it puts into the queue to the store and
 // the log, until ctx is done. A panic of an index function goes to the caller at
 // once.
 func (i *engine[K]) runLoop(ctx context.Context, detector *mutationDetector) {
+	defer i.stop()
 	queue := deltafifo.New[K]()
 	w := &writer[K]{
 		informer:     i,
@@ -476,17 +471,12 @@ func (i *engine[K]) resyncDue(now time.Time) bool {
 
 // updateResyncing recomputes which handlers get unchanged updates. The caller holds mu.
 func (i *engine[K]) updateResyncing() {
-	var a resyncingHandlers[K]
 	handlers := *i.handlers.Load()
-	for _, r := range handlers {
-		if r.resyncing {
-			a.members = append(a.members, r)
-		}
-	}
-	if len(a.members) == len(handlers) {
+	members := slices.DeleteFunc(slices.Clone(handlers), func(r *registration[K]) bool { return !r.resyncing })
+	if len(members) == len(handlers) {
 		i.resyncing.Store(nil)
-	} else if old := i.resyncing.Load(); old == nil || !slices.Equal(old.members, a.members) {
-		i.resyncing.Store(&a)
+	} else if old := i.resyncing.Load(); old == nil || !slices.Equal(old.members, members) {
+		i.resyncing.Store(&resyncingHandlers[K]{members})
 	}
 }
 

@@ -94,10 +94,7 @@ func nameOf(obj runtime.Object) string {
 
 // add begins to watch an object, if it is sampled and can be copied.
 func (d *mutationDetector) add(obj any) {
-	if d == nil {
-		return
-	}
-	if !d.samples() {
+	if d == nil || !d.samples() {
 		return
 	}
 	if object, ok := obj.(runtime.Object); ok {
@@ -125,9 +122,6 @@ func (d *mutationDetector) samples() bool {
 // run compares once in each period until done is closed. A panic is not caught: with
 // KUBE_CACHE_MUTATION_DETECTOR the detector is meant to end the process.
 func (d *mutationDetector) run(done <-chan struct{}) {
-	if d == nil {
-		return
-	}
 	d.rotated = time.Now()
 	ticks := time.NewTicker(d.period)
 	defer ticks.Stop()

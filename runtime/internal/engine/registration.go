@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -96,10 +97,7 @@ func (r *registration[K]) logger() klog.Logger { return r.informer.loggerOr(r.gi
 // loggerOr returns the given logger. If that is nil, it returns the one of the context that the informer runs
 // in, and before the start klog's.
 func (i *engine[K]) loggerOr(given *klog.Logger) klog.Logger {
-	if given == nil {
-		given = i.logger.Load()
-	}
-	return ptr.Deref(given, klog.Background())
+	return ptr.Deref(cmp.Or(given, i.logger.Load()), klog.Background())
 }
 
 // Name returns the handler's name.

@@ -166,10 +166,8 @@ func (s *shared[K]) WaitForVersion(ctx context.Context, resourceVersion string) 
 // informer waits for them.
 func (s *shared[K]) CalledHandlers() []string { return s.core.calledHandlers() }
 
-// Progress returns a channel that is closed at the next failure, and one that is closed at the stop.
-func (s *shared[K]) Progress() (failed, stopped <-chan struct{}) {
-	return s.core.failures.next(), s.core.ended
-}
+// Progress returns a channel that is closed at the next failure.
+func (s *shared[K]) Progress() <-chan struct{} { return s.core.failures.next() }
 
 // Ended returns a channel that is closed when the informer stops, or is discarded.
 func (s *shared[K]) Ended() <-chan struct{} { return s.core.ended }

@@ -14,11 +14,6 @@ import (
 // of type T. The functions of package informer work on the informer inside.
 type typedShared[T cache.Object] struct{ cache.SharedIndexInformer }
 
-// NewTyped returns an informer of objects of type T over i, which is one.
-func NewTyped[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexInformer[T] {
-	return &typedShared[T]{i}
-}
-
 // Typed returns i as an informer of objects of type T: i itself if it is one, else an adapter. With the
 // adapter, typed handlers, index functions and reads panic at an object of another type.
 func Typed[T cache.Object](i cache.SharedIndexInformer) cache.TypedSharedIndexInformer[T] {

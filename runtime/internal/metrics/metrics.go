@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	"cmp"
 	"strconv"
 	"sync/atomic"
 
@@ -40,14 +41,8 @@ const versionDigits = 15
 // SetVersion sets a gauge to the last 15 digits of a resourceVersion, or to zero for "". It
 // does nothing if they aren't a number.
 func SetVersion(gauge cache.GaugeMetric, resourceVersion string) {
-	var number int64
-	if resourceVersion != "" {
-		var err error
-		if number, err = strconv.ParseInt(
-			resourceVersion[max(0, len(resourceVersion)-versionDigits):], 10, 64,
-		); err != nil {
-			return
-		}
+	last := resourceVersion[max(0, len(resourceVersion)-versionDigits):]
+	if number, err := strconv.ParseInt(cmp.Or(last, "0"), 10, 64); err == nil {
+		gauge.Set(float64(number))
 	}
-	gauge.Set(float64(number))
 }

@@ -59,8 +59,6 @@ type Health struct {
 	// LastBookmark when the last bookmark did.
 	LastEvent    time.Time
 	LastBookmark time.Time
-	// ResourceVersion is the version that the sink has reached.
-	ResourceVersion string
 }
 
 // health is the Health that the running goroutine writes and anyone reads.

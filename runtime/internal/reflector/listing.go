@@ -46,7 +46,9 @@ func (listing) step(ctx context.Context, r *round) state {
 		r.paginated = true
 	}
 	r.position.unavailable = false
-	if err := l.commit(); err != nil {
+	staging := l.staging
+	l.staging = nil
+	if err := staging.Commit(l.version); err != nil {
 		return r.fail(ctx, fmt.Errorf("unable to sync list result: %w", err))
 	}
 	return r.committed(ctx, l.version, l.items, nil, wentBack)
@@ -154,12 +156,6 @@ func (l *stagedList) discard() {
 		l.staging.Discard()
 		l.staging = nil
 	}
-}
-
-func (l *stagedList) commit() error {
-	staging := l.staging
-	l.staging = nil
-	return staging.Commit(l.version)
 }
 
 // versionOf is the resourceVersion of an object of a list, "" for one that isn't

@@ -193,12 +193,6 @@ func DescribeType(example any) string {
 	return reflect.TypeOf(example).String()
 }
 
-// Name returns the reflector's name.
-func (r *Reflector) Name() string { return r.name }
-
-// TypeDescription returns a description of the reflected type, for people.
-func (r *Reflector) TypeDescription() string { return r.typ }
-
 // ClientGoStub returns a reflector of client-go's type with r's name and type description.
 // It must not be run. It is an argument for handlers of watch errors, which have client-go's
 // signature and learn from it which reflector failed.
@@ -212,11 +206,7 @@ func (r *Reflector) ClientGoStub() *cache.Reflector {
 func (r *Reflector) LastSyncResourceVersion() string { return r.position.last() }
 
 // Health returns how the reflector is doing.
-func (r *Reflector) Health() Health {
-	h := r.health.read()
-	h.ResourceVersion = r.position.last()
-	return h
-}
+func (r *Reflector) Health() Health { return r.health.read() }
 
 // Run lists and watches until ctx is done, and returns when all goroutines that it started
 // have ended. Only a list function that ignores its context is left behind, see

@@ -54,7 +54,8 @@ func (r *round) start(ctx context.Context) state {
 
 func (r *round) endSession() {
 	if r.session != nil {
-		r.session.stopAndWait()
+		r.session.cancel(nil)
+		r.session.ticks.Wait()
 	}
 }
 
@@ -219,11 +220,6 @@ func (r *Reflector) newSession(ctx context.Context) *session {
 		s.ticks.Go(func() { r.resync(s) })
 	}
 	return s
-}
-
-func (s *session) stopAndWait() {
-	s.cancel(nil)
-	s.ticks.Wait()
 }
 
 func (r *Reflector) resync(s *session) {

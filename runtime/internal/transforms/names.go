@@ -1,5 +1,7 @@
 package transforms
 
+import "maps"
+
 // Names remembers under which key each object is stored. Objects have the keys that the server's objects
 // have, until a transform changes one: only then is there a map. The zero value is ready to use.
 //
@@ -54,11 +56,7 @@ func (n *Names[K]) ForgetStored(keys map[K]bool) {
 	if len(keys) == 0 {
 		return
 	}
-	for from, key := range n.stored {
-		if keys[key] {
-			delete(n.stored, from)
-		}
-	}
+	maps.DeleteFunc(n.stored, func(_, stored K) bool { return keys[stored] })
 }
 
 // Merge adds those objects of other that are stored under keys. n has the objects that are stored under own.

@@ -4,6 +4,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -20,10 +21,7 @@ func Wrap(next http.RoundTripper) http.RoundTripper {
 // WrapFor is Wrap for the requests of a client, of which other transports may have learned what its server
 // refuses.
 func WrapFor(client *http.Client, next http.RoundTripper) http.RoundTripper {
-	if next == nil {
-		next = http.DefaultTransport
-	}
-	return &transport{next, client}
+	return &transport{cmp.Or(next, http.DefaultTransport), client}
 }
 
 type transport struct {

@@ -52,7 +52,6 @@ func (g *Group) Health() reflector.Health {
 			h.Failures, h.FailingSince = one.Failures, one.FailingSince
 		}
 	}
-	h.ResourceVersion = g.minVersion()
 	return h
 }
 

@@ -307,7 +307,7 @@ func (w *world) checkQuiet(what string) {
 	}
 	state := []reflector.State{reflector.Idle, reflector.Watching}[feeds]
 	if now := w.server.Version(); health.State != state ||
-		feeds > 0 && (number(now) != w.sink.version || health.ResourceVersion != now) {
+		feeds > 0 && (number(now) != w.sink.version || w.group.minVersion() != now) {
 		w.t.Fatalf("%s: the sink is at %d, the server at %s, %+v", what, w.sink.version, now, health)
 	}
 }
