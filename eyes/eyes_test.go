@@ -155,7 +155,7 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			wait: 10 * time.Second, kind: "relists too often",
-			texts: []string{"too old", ", since 2000-01-01T00:00:"},
+			texts: []string{" lists, three of them in the last ", "too old", ", since 2000-01-01T00:00:"},
 		},
 		"relists between looks that are far apart": {
 			fault: func(r *rig) { r.start() },
@@ -166,7 +166,7 @@ func TestFindings(t *testing.T) {
 				}
 			},
 			wait: time.Second, kind: "relists too often",
-			texts: []string{"too old", ", since 2000-01-01T00:00:"},
+			texts: []string{" lists, three of them in the last ", "too old", ", since 2000-01-01T00:00:"},
 		},
 		"relists that are over": {
 			fault: func(r *rig) { r.start() },

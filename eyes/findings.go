@@ -35,8 +35,8 @@ import (
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
 //
-// Requests of pages and commands, and scrapes of eyesmetrics, are looks. Where only looks tell since when, a
-// program that is scraped knows that to one scrape.
+// Each request by a page or a command, and each scrape of eyesmetrics, is a look. Where only looks tell since
+// when, the time is exact to about the interval of scrapes.
 //
 // None fires for a start, a standby that never led, or an empty collection. Informers of one source that have
 // the same name are not compared with those of the look before.
@@ -46,7 +46,8 @@ type Finding struct {
 	Source  string `json:"source"`
 	Subject string `json:"subject"`
 	// Cause says why, as far as that is known, and Since since when. Earlier is set if it may have begun
-	// earlier: if only looks tell, and with key fails, which is since the twelfth failure.
+	// earlier: if only looks tell, with cache mutated, which is since a comparison, with never synced, which is
+	// since the state began, and with key fails, which is since the twelfth failure.
 	Cause   string    `json:"cause"`
 	Since   time.Time `json:"since,omitzero"`
 	Earlier bool      `json:"earlier,omitempty"`

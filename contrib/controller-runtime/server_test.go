@@ -32,7 +32,7 @@ var (
 // served has the URLs of all servers so far.
 var served sync.Map
 
-// serve returns the configuration of clients of a server. No other server of this process has had its URL:
+// serve returns the configuration of clients of a server. No other one of its servers has had that URL:
 // controller-runtime's registry keeps the metrics of informers that have stopped, and their names have it.
 func serve(t *testing.T, handler http.HandlerFunc) *rest.Config {
 	server := httptest.NewServer(handler)

@@ -59,10 +59,11 @@ func TestControllerRuntime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, version, _ := strings.Cut(string(required), "\tsigs.k8s.io/controller-runtime ")
+		_, version, found := strings.Cut(string(required), "\tsigs.k8s.io/controller-runtime ")
 		version, _, _ = strings.Cut(version, "\n")
-		if want := constant.name + ` = "` + version + `"`; !strings.Contains(string(source), want) {
-			t.Errorf("%s isn't in %s, but in %s", want, constant.file, mod)
+		want := constant.name + ` = "` + version + `"`
+		if !found || !strings.Contains(string(source), want) {
+			t.Errorf("%s requires %q, and %s lacks %s", mod, version, constant.file, want)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func logNotStarted(ctx context.Context, informers []cache.SharedInformer) {
 	}
 }
 
-// observable is the part of this module's informers that WaitForSyncOr uses.
+// observable is the part of this module's informers that WaitForSyncOr uses, beside Ended.
 type observable interface {
 	reporter
 	// Progress returns a channel that is closed at the next failure.

@@ -174,8 +174,13 @@ func (k *written) since(only, namespace string, restored, after uint64) Written 
 	result := Written{
 		ResourceVersion: k.in(cmp.Or(only, namespace)).since(restored), Sequence: k.sequence,
 	}
-	first, _ := slices.BinarySearchFunc(k.deletions, max(restored, after)+1,
-		func(d deletion, sequence uint64) int { return cmp.Compare(d.Sequence, sequence) })
+	first, _ := slices.BinarySearchFunc(k.deletions, max(restored, after),
+		func(d deletion, sequence uint64) int {
+			if d.Sequence <= sequence {
+				return -1
+			}
+			return 1
+		})
 	for _, d := range k.deletions[first:] {
 		if only == "" || d.Namespace == only {
 			d.After = d.earlier.since(restored)

@@ -41,7 +41,9 @@ func (c *call) Sends(req *http.Request, drop bool) {
 	c.requested.note(req, drop)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.seen = c.seen || !c.ended
+	if !c.ended {
+		c.seen = true
+	}
 }
 
 // Answered is a method of [transport.Exchange].

@@ -1,6 +1,6 @@
 package clientsource
 
-// kept is text that was kept.
+// kept is the text that head and tail keep. It is a [transport.Kept].
 type kept struct{ text []byte }
 
 func (k *kept) Take() []byte {

@@ -240,8 +240,8 @@ func (i *engine[K]) Run(ctx context.Context) {
 }
 
 // runLoop runs the reflector, and applies what it puts into the queue to the store and
-// the log, until ctx is done. A panic of an index function goes to the caller at
-// once.
+// the log, until ctx is done. It stops the informer when it returns or panics. A panic
+// of an index function goes to the caller at once.
 func (i *engine[K]) runLoop(ctx context.Context, detector *mutationDetector) {
 	defer i.stop()
 	queue := deltafifo.New[K]()

@@ -18,8 +18,8 @@ import (
 )
 
 // mutationDetector finds code that modifies the shared objects of an informer. It copies
-// objects that the informer hands out and compares them with the copies. A nil detector
-// does nothing.
+// objects that the informer hands out and compares them with the copies. add,
+// compareLast and status of a nil detector do nothing.
 //
 // KUBE_CACHE_MUTATION_DETECTOR=true makes it copy every object, which doubles their
 // memory, and panic when it finds a difference, as with client-go. With

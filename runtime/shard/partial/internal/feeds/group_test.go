@@ -193,7 +193,8 @@ func TestHealth(t *testing.T) {
 		w.twoFeeds()
 		for _, failing := range []shard.Ranges{low, high} {
 			bubble.Advance(time.Minute)
-			if h := w.group.Health(); h.State != reflector.Watching || h.Failures > 0 {
+			if h := w.group.Health(); h.State != reflector.Watching || h.Failures > 0 ||
+				w.group.LastSyncResourceVersion() != at {
 				t.Errorf("two feeds: %+v", h)
 			}
 			busy := apierrors.NewTooManyRequestsError("busy") // the next watch begins where the last one was
