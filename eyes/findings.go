@@ -35,8 +35,9 @@ import (
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
 //
-// Each request by a page or a command, and each scrape of eyesmetrics, is a look. Where only looks tell since
-// when, the time is exact to about the interval of scrapes.
+// Each request by a page or a command, and each scrape of eyesmetrics, is a look. Those that are compared are
+// ten seconds apart or more. Where only looks tell since when, the time is exact to about the interval of
+// scrapes.
 //
 // None fires for a start, a standby that never led, or an empty collection. Informers of one source that have
 // the same name are not compared with those of the look before.

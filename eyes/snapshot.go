@@ -135,9 +135,10 @@ type Queue struct {
 	Source    string `json:"source"`
 	Ready     int    `json:"ready"`
 	InProcess int    `json:"inProcess"`
-	Again     int    `json:"again"`
-	Parked    int    `json:"parked"`
-	Delayed   int    `json:"delayed"`
+	// Again is the number of items in process that were added meanwhile, and will be ready when they are done.
+	Again   int `json:"again"`
+	Parked  int `json:"parked"`
+	Delayed int `json:"delayed"`
 	// NextDueSeconds is the time until the first delayed item is due, if there is one.
 	NextDueSeconds *float64 `json:"nextDueSeconds,omitempty"`
 	HandedOut      uint64   `json:"handedOut"`
@@ -225,7 +226,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		Indexes: s.Indexes, State: string(s.State),
 		Since: s.Since, Synced: s.Synced, Listed: s.Listed, Lists: s.Lists, Watches: s.Watches,
 		ThirdListed: s.RecentLists[0], Mutations: s.Mutations, MutatedSince: s.MutatedSince,
-		ListSeconds: s.ListTook.Seconds(), ListBytes: s.Reading.ListBytes, Failures: s.Failures,
+		ListSeconds: s.ListTook.Seconds(), Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
 		Handlers: make([]Handler, 0, len(s.Handlers)),
@@ -236,7 +237,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		i.Reason = unsynced.NotSynced().Reason
 	}
 	if !s.Listed.IsZero() {
-		i.ListItems = new(s.ListItems)
+		i.ListItems, i.ListBytes = new(s.ListItems), s.Reading.ListBytes
 	}
 	if !s.RelistingSince.IsZero() {
 		i.RelistingSince = new(s.RelistingSince)

@@ -17,7 +17,7 @@ func (s *Snapshot) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "looked at %s", s.Taken.Format(time.RFC3339))
 	if s.Compared.IsZero() {
-		b.WriteString(" for the first time: some findings need another look, ten seconds later or more\n\n")
+		b.WriteString("; nothing to compare with yet: some findings need a look ten seconds later\n\n")
 	} else {
 		fmt.Fprintf(&b, ", and compared with %s ago\n\n", s.Taken.Sub(s.Compared).Round(time.Second))
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -59,7 +60,8 @@ type Status struct {
 	// ServedVersions are the versions in which the server serves the resource while this one is Absent, as far
 	// as the last discovery knows.
 	ServedVersions []string
-	// Synced is set if the store holds a complete list. Listed is when the last list became visible.
+	// Synced is set if the store holds a complete list. Listed is when the last list became visible,
+	// zero while an optional kind is absent.
 	Synced bool
 	Listed time.Time
 	// Lists counts the lists that became visible, and Watches the watches that were opened. ListTook is how long
@@ -290,6 +292,8 @@ func reasonOf(err error) string {
 		return "throttled"
 	case apierrors.IsServiceUnavailable(err), errors.As(err, &network):
 		return "unreachable"
+	case errors.As(err, &decoding) && decoding.Status >= http.StatusInternalServerError:
+		return "unreachable" // It answers with a page of its own: something before the server, as a proxy.
 	case errors.As(err, &decoding):
 		return "undecodable"
 	default:

@@ -143,6 +143,7 @@ func TestWhyNotSynced(t *testing.T) {
 		{apierrors.NewTooManyRequests("later", 1), "throttled", false, "later"},
 		{&net.OpError{Op: "dial", Err: errors.New("refused")}, "unreachable", false, "refused"},
 		{&listwatch.DecodingError{Field: "spec"}, "undecodable", false, "field spec"},
+		{&listwatch.DecodingError{Status: 502, Err: errors.New("a page")}, "unreachable", false, "status 502"},
 		{errors.New("odd"), "failed", false, "odd"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {

@@ -17,6 +17,8 @@
 //
 // While a kind is absent, its informers send no request, have synced, and are empty. When it is served, they
 // list and watch; when its definition is deleted, handlers receive the deletions. Handlers and indexes stay.
+// An empty kind calls no handler when it comes: for keys that wait for the kind itself, let a goroutine call
+// [Definitions.WaitForServed] and add them. The State of informer.StatusOf tells whether it is absent now.
 // docs/concepts.md has the rules by which a kind is absent.
 package optional
 

@@ -51,7 +51,7 @@ func TestInstallDeleteReinstall(t *testing.T) {
 				t.Errorf("the handler received %d deletions", deleted)
 			}
 			if status := r.status(); status.Since != time.Now() || status.Failures != 0 ||
-				status.Lists != n+1 || status.Watches < n+1 {
+				status.Lists != n+1 || status.Watches < n+1 || !status.Listed.IsZero() || status.ListItems > 0 {
 				t.Errorf("absent since %v, it is %v, installed %d times: %+v", status.Since, time.Now(), n+1, status)
 			}
 			for _, name := range []string{"one", "two", "three"} {

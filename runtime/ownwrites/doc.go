@@ -35,8 +35,9 @@
 //	                                          again after its back-off, and is counted
 //
 // A key waits for at most [Tracker.Bound] from the moment when it would be ready. Then it is handed out,
-// counted and logged. If the server's data was restored from a backup, an informer that notices it ends all
-// waits for it. Nothing is waited for, and that is logged once,
+// counted and logged, and later runs don't wait for those writes any more. If the server's data was restored
+// from a backup, an informer that notices it ends all waits for it. Nothing is waited for, and that is logged
+// once,
 //
 //   - if an informer isn't running; that of an optional kind runs, also while the kind is absent,
 //   - if versions can't be compared,

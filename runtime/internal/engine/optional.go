@@ -208,7 +208,7 @@ func (o *optionalReader) Health() reflector.Health {
 	state, observer, current := o.now()
 	h := current.Health()
 	if state != served.Open { // An absent kind is listed from nothing.
-		h.Lists, h.Watches = 0, 0
+		h.Lists, h.Watches, h.Synced, h.ListTook, h.ListItems = 0, 0, time.Time{}, 0, 0
 	}
 	o.mu.Lock()
 	h.Lists += o.lists
