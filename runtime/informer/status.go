@@ -293,7 +293,7 @@ func reasonOf(err error) string {
 	case apierrors.IsServiceUnavailable(err), errors.As(err, &network):
 		return "unreachable"
 	case errors.As(err, &decoding) && decoding.Status >= http.StatusInternalServerError:
-		return "unreachable" // It answers with a page of its own: something before the server, as a proxy.
+		return "unreachable" // A proxy or a load balancer before the server answers.
 	case errors.As(err, &decoding):
 		return "undecodable"
 	default:
