@@ -4,23 +4,28 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
+	"weak"
 
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// Eyes looks at the informers and queues that were added. New makes it. All methods are safe for concurrent
-// use.
+// Eyes looks at the informers and queues that were added: when it is asked, and once a minute while it has
+// any. New makes it. All methods are safe for concurrent use.
 type Eyes struct {
 	options Options
 	mu      sync.Mutex
 	sources map[string]source
+	// repeats is set while there is a timer for the next look that nobody asks for.
+	repeats bool
 	// owners tell who owns a namespace or a UID.
 	owners map[string]func(value string) (identity string, owned bool)
 	// lines are the queues that keep what happens to their items.
@@ -162,6 +167,38 @@ func (e *Eyes) add(name string, s source) {
 func (e *Eyes) set(name string, s source) {
 	e.forget(name)
 	e.sources[name] = s
+	e.repeat()
+}
+
+// repeat makes Eyes look in a minute, again and again, while there are sources. The caller holds mu. The
+// timer doesn't keep an Eyes, and with it all of its sources, that nothing else refers to.
+func (e *Eyes) repeat() {
+	if e.repeats || len(e.sources) == 0 {
+		return
+	}
+	e.repeats = true
+	its := weak.Make(e)
+	time.AfterFunc(period, func() {
+		if e := its.Value(); e != nil {
+			e.lookAlone()
+		}
+	})
+}
+
+// lookAlone is a look that nobody asks for. If a source panics, which must not end the program, it is the
+// last.
+func (e *Eyes) lookAlone() {
+	defer func() {
+		if reason := recover(); reason != nil {
+			klog.Background().Error(nil, "Eyes look no more by themselves: a source panicked",
+				"panic", fmt.Sprintf("%T", reason), "stack", string(debug.Stack()))
+		}
+	}()
+	e.Snapshot()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.repeats = false
+	e.repeat()
 }
 
 // Snapshot looks. Its Findings compare it with an earlier look, if there was one. The snapshot must not be
@@ -236,5 +273,10 @@ func (e *Eyes) noteStalled(s *Snapshot) {
 	e.stalled = stalled
 }
 
-// spacing is the least time between two looks that are compared, whoever looks meanwhile.
-const spacing = 10 * time.Second
+const (
+	// spacing is the least time between two looks that are compared, whoever looks meanwhile.
+	spacing = 10 * time.Second
+	// period is the time between looks that nobody asks for. Without them, a hang would be as old as the last
+	// look before it, which may be that of another day.
+	period = time.Minute
+)

@@ -216,7 +216,17 @@ func TestFindings(t *testing.T) {
 		"a handler that panics": {
 			fault: func(r *rig) { r.handle(func() { panic("odd") }); r.start() },
 			later: func(r *rig) { r.server.Create(configMap("a")); synctest.Wait() },
-			wait:  11 * time.Second, kind: "handler panics", texts: []string{"baker", "1 more"},
+			wait:  11 * time.Second, kind: "handler panics",
+			texts: []string{"baker", "it panicked 1 time, since 2000-01-01T00:00:11Z"},
+		},
+		"a handler that panicked long ago": {
+			fault: func(r *rig) { r.handle(func() { panic("odd") }); r.start() },
+			later: func(r *rig) {
+				r.server.Create(configMap("a"))
+				bubble.Pass(9 * time.Minute)
+				r.server.Bookmark()
+			},
+			wait: time.Minute,
 		},
 		"no worker": {
 			fault: func(r *rig) { r.lack() }, wait: 11 * time.Second,
@@ -371,28 +381,6 @@ func TestNames(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestSourcesEnd checks that what has ended is forgotten.
-func TestSourcesEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		stop := r.start()
-		if s := r.eyes.Snapshot(); len(s.Informers) != 1 || len(s.Queues) != 1 {
-			t.Errorf("%d informers and %d queues", len(s.Informers), len(s.Queues))
-		}
-		stop()
-		r.queue.ShutDown()
-		r.eyes.Snapshot()
-		if s := r.eyes.Snapshot(); len(s.Informers) != 0 || len(s.Queues) != 0 {
-			t.Errorf("%d informers and %d queues have ended, and are shown", len(s.Informers), len(s.Queues))
-		}
-		r.eyes.AddQueue("more", r.queue)
-		r.eyes.Remove("more")
-		if s := r.eyes.Snapshot(); len(s.Queues) != 0 {
-			t.Error("a queue that was removed is shown")
-		}
-	})
 }
 
 // TestHandler checks the answers.

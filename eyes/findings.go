@@ -19,7 +19,7 @@ import (
 //	handler hangs     a handler hasn't returned from the same notification between two looks
 //	backlog grows     1,000 notifications or more waited for a handler at the look before, and more do now,
 //	                  though it was given some meanwhile
-//	handler panics    a handler has panicked since the look before
+//	handler panics    a handler has panicked less than ten minutes ago
 //	reconcile hangs   an item has been in process for ten minutes, in a queue with metrics
 //	key fails         items were requeued with back-off twelve times in a row, with the default limiter for
 //	                  10 s or longer: by errors if workqueue.Run or kwctrl.OwnWrites runs them, else also by
@@ -35,9 +35,9 @@ import (
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
 //
-// Each request by a page or a command, and each scrape of eyesmetrics, is a look. Those that are compared are
-// ten seconds apart or more. Where only looks tell since when, the time is exact to about the interval of
-// scrapes.
+// Each request by a page or a command, and each scrape of eyesmetrics, is a look, and there is one each
+// minute in any case. Those that are compared are ten seconds apart or more. Where only looks tell since
+// when, the time is exact to a minute, or to the interval of scrapes if that is less.
 //
 // None fires for a start, a standby that never led, or an empty collection. Informers of one source that have
 // the same name are not compared with those of the look before.
@@ -90,6 +90,7 @@ const (
 	reconcileTime = 10 * time.Minute
 	stalledFor    = 2 * time.Minute
 	lateFor       = 10 * time.Minute // that of queue.Status.FirstLateAgo
+	panickedFor   = 10 * time.Minute
 )
 
 // Findings returns what doesn't work, in the order of their sources. before is an earlier look, or nil: then
@@ -151,6 +152,14 @@ func only(all []*Informer, i *Informer) *Informer {
 
 // findings returns what one look shows of an informer.
 func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
+	for _, h := range i.Handlers {
+		if h.Panicked != nil && now.Sub(*h.Panicked) < panickedFor {
+			f := f
+			f.Kind, f.Subject, f.Since, f.Earlier = "handler panics", h.subject(i), *h.Panicked, h.Panics > 1
+			f.Cause = "it panicked " + count(uint64(h.Panics), "time", "times")
+			found = append(found, f)
+		}
+	}
 	runs := i.State != string(informer.Idle) && i.State != string(informer.Stopped) && i.Unread == ""
 	switch {
 	case !runs:
@@ -187,6 +196,9 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 	return found
 }
 
+// subject returns what a finding about a handler of an informer is about.
+func (h *Handler) subject(i *Informer) string { return "handler " + h.shown() + " of the " + i.Name }
+
 // quietSince returns when the watch last delivered anything, or when it began if that was later.
 func (i *Informer) quietSince() time.Time {
 	if i.Since.After(i.LastEvent) {
@@ -214,14 +226,10 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 			f.Kind = "backlog grows"
 			f.Cause = fmt.Sprintf("%d notifications wait, and %d did before; it got %d meanwhile",
 				h.Backlog, before.Backlog, h.Delivered-before.Delivered)
-		case h.Panics > before.Panics:
-			f.Kind, f.Earlier = "handler panics", before.Panics > 0
-			f.Cause = fmt.Sprintf("it panicked %s, %d in all",
-				count(uint64(h.Panics-before.Panics), "more time", "more times"), h.Panics)
 		default:
 			continue
 		}
-		f.Subject = "handler " + h.shown() + " of the " + i.Name
+		f.Subject = h.subject(i)
 		found = append(found, f)
 	}
 	return found

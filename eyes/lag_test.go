@@ -146,7 +146,7 @@ func TestLag(t *testing.T) {
 						w := &wire{lists: lists}
 						e := runs(t, made(w, t), options)
 						w.send("MODIFIED", changed(after(-7)))
-						bubble.Advance(time.Minute)
+						bubble.Advance(30 * time.Second)
 						for _, want := range []string{"it is counted from the first look on",
 							"no change has arrived since it is counted"} {
 							if i := e.Snapshot().Informers[0]; i.Lag != nil || i.LagUnknown != want {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/tools/cache"
@@ -77,6 +78,22 @@ func runAll(e *eyes.Eyes, round string, look func()) (bytes int64) {
 		q.ShutDown()
 	}
 	return bytes
+}
+
+// TestDropped checks that eyes which nothing refers to any more go, with what was added.
+func TestDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, caches := eyes.New(eyes.Options{}), &struct{ statuses }{}
+		e.AddCaches("shop", caches)
+		left := weak.Make(caches)
+		bubble.Advance(time.Hour)
+		runtime.KeepAlive(e)
+		e, caches = nil, nil
+		if runtime.GC(); left.Value() != nil {
+			t.Error("the caches are left")
+		}
+		bubble.Advance(time.Hour)
+	})
 }
 
 // racing means that the race detector is on.

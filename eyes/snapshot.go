@@ -124,10 +124,12 @@ type Handler struct {
 	Name      string `json:"name"`
 	At        string `json:"at,omitempty"`
 	Synced    bool   `json:"synced"`
+	Busy      bool   `json:"busy"`
 	Backlog   int    `json:"backlog"`
 	Delivered uint64 `json:"delivered"`
-	Busy      bool   `json:"busy"`
 	Panics    int    `json:"panics,omitempty"`
+	// Panicked is when the handler last panicked, nil if it never has.
+	Panicked *time.Time `json:"panicked,omitempty"`
 }
 
 // Queue is the state of a queue, see queue.Status.

@@ -46,11 +46,12 @@ func run(args []string) error {
 
 // generate returns the text of the table.
 func generate() ([]byte, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go").Output()
+	// Without -m, the go command downloads the module if it isn't there.
+	out, err := exec.Command("go", "list", "-find", "-f", "{{.Dir}}", "k8s.io/client-go/informers").Output()
 	if err != nil {
 		return nil, fmt.Errorf("find client-go: %w", err)
 	}
-	informers := filepath.Join(strings.TrimSpace(string(out)), "informers")
+	informers := strings.TrimSpace(string(out))
 	groups, err := readGroups(filepath.Join(informers, "factory.go"))
 	if err != nil {
 		return nil, err

@@ -188,7 +188,8 @@ func TestContainedPanics(t *testing.T) {
 			if calls := handler.take(); len(calls) != 3 || time.Since(start) != 0 {
 				t.Errorf("after %v: calls %q", time.Since(start), calls)
 			}
-			if got := i.Status().Handlers[0]; got.Panics != 2 || got.Name != "fragile" || len(reported) != 2 {
+			if got := i.Status().Handlers[0]; got.Panics != 2 || !got.Panicked.Equal(start) ||
+				got.Name != "fragile" || len(reported) != 2 {
 				t.Errorf("status %+v, reported %q", got, reported)
 			}
 			stop()

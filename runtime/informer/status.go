@@ -137,14 +137,15 @@ type HandlerStatus struct {
 	// At is the file and the line where the handler was added, "" if its options name it, or where a loop called
 	// Events. It tells handlers apart that one function adds, or that have one type.
 	At string
-	// Synced is set if the handler has received the initial list. Backlog is how many notifications wait for
-	// it, without the one that it is processing, and Panics how often it has panicked. Delivered grows with each
-	// notification that it is given. Busy is set if it hasn't returned from one, or is about to be given one.
-	Synced    bool
-	Backlog   int
-	Delivered uint64
-	Busy      bool
-	Panics    int
+	// Synced is set if the handler has received the initial list, Busy if it hasn't returned from a
+	// notification, or is about to be given one. Backlog is how many notifications wait for it, without that
+	// one. Delivered grows with each notification that it is given. Panics is how often it has panicked, and
+	// Panicked when it last did, nil if it never has.
+	Synced, Busy bool
+	Backlog      int
+	Delivered    uint64
+	Panics       int
+	Panicked     *time.Time
 }
 
 // reporter is an informer that has a Status, like those of this module.

@@ -44,7 +44,8 @@ func NewOwn(cfg *rest.Config, opts Options) (Cache, error) {`},
 // start from scratch.
 func newCopy() (*scratch.Module, error) {
 	here := scratch.Module{Dir: "."}
-	source, err := here.Run("go", "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", controllerRuntime)
+	// Without -m, the go command downloads the module if it isn't there.
+	source, err := here.Run("go", "list", "-mod=readonly", "-find", "-f", "{{.Module.Dir}}", controllerRuntime)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type registration[K comparable] struct {
 	coalescer *coalescer[K]
 	// contain is informer.HandlerOptions.ContainPanics.
 	contain bool
-	panics  atomic.Int64
+	panics  atomic.Pointer[panics]
 	// arrived is nil unless a range over Events reads the log. It then holds an
 	// element if there may be something to read.
 	arrived chan struct{}
@@ -115,8 +115,26 @@ func (r *registration[K]) Backlog() int {
 	return backlog
 }
 
-// Panics returns how often the handler has panicked.
-func (r *registration[K]) Panics() int { return int(r.panics.Load()) }
+// Panics returns how often the handler has panicked, and when it last did, nil if it never has.
+func (r *registration[K]) Panics() (number int, last *time.Time) {
+	if p := r.panics.Load(); p != nil {
+		return p.number, &p.last
+	}
+	return 0, nil
+}
+
+// panics are those of a handler.
+type panics struct {
+	number int
+	last   time.Time
+}
+
+// panicked notes that the handler has panicked. Only one goroutine calls the handler: the reader's, or the
+// coalescer's.
+func (r *registration[K]) panicked() {
+	number, _ := r.Panics()
+	r.panics.Store(&panics{number + 1, time.Now()})
+}
 
 // wake makes sure that the log is read to its end.
 func (r *registration[K]) wake() {
@@ -263,7 +281,7 @@ func (r *registration[K]) callGuarded(calls func()) {
 func (r *registration[K]) callOrCrash(calls func()) (crashed bool) {
 	crashed = true
 	defer utilruntime.HandleCrashWithLogger(r.logger(), func(_ context.Context, reason any) {
-		r.panics.Add(1)
+		r.panicked()
 		r.logger().Error(nil, "A handler panicked", "handler", r.name, "panic", shown(reason))
 	})
 	calls()
@@ -285,7 +303,7 @@ func shown(reason any) string {
 func (r *registration[K]) callContained(calls func()) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			r.panics.Add(1)
+			r.panicked()
 			utilruntime.HandleErrorWithLogger(r.logger(), nil, "A handler panicked and goes on",
 				"handler", r.name, "panic", shown(reason), "stack", string(debug.Stack()))
 		}

@@ -61,9 +61,10 @@ func (i *engine[K]) Status() informer.Status {
 	s.Handlers = slices.Grow(s.Handlers, len(handlers))
 	for _, handler := range handlers {
 		delivered, busy := handler.progress()
+		panics, panicked := handler.Panics()
 		s.Handlers = append(s.Handlers, informer.HandlerStatus{
 			Name: handler.name, At: handler.at, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
-			Delivered: delivered, Busy: busy, Panics: handler.Panics(),
+			Delivered: delivered, Busy: busy, Panics: panics, Panicked: panicked,
 		})
 	}
 	return s
