@@ -148,7 +148,7 @@ func TestLag(t *testing.T) {
 						w.send("MODIFIED", changed(after(-7)))
 						bubble.Advance(30 * time.Second)
 						for _, want := range []string{"it is counted from the first look on",
-							"no change has arrived since it is counted"} {
+							"no change has arrived since counting began"} {
 							if i := e.Snapshot().Informers[0]; i.Lag != nil || i.LagUnknown != want {
 								t.Errorf("lag %v, unknown because %q, want %q", i.Lag, i.LagUnknown, want)
 							}

@@ -50,6 +50,6 @@ func (i *engine[K]) setLag(s *informer.Status) {
 	case untimed:
 		to.Absent = "objects have no times in metadata.managedFields"
 	default:
-		to.Absent = "no change has arrived since it is counted"
+		to.Absent = "no change has arrived since counting began"
 	}
 }
