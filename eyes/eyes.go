@@ -4,32 +4,35 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
-	"weak"
 
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"github.com/kubewright/kubewright/runtime/factory"
 	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// Eyes looks at the informers and queues that were added: when it is asked, and once a minute while it has
-// any. New makes it. All methods are safe for concurrent use.
+// Eyes looks at the informers and queues that were added: when it is asked, and while it has any, also when
+// nobody has asked for 70 seconds. New makes it. All methods are safe for concurrent use.
 type Eyes struct {
 	options Options
+
+	// mu guards what was added.
 	mu      sync.Mutex
-	sources map[string]source
-	// repeats is set while there is a timer for the next look that nobody asks for.
-	repeats bool
+	sources map[string]*source
+	// waits is set while there is a timer for a look that nobody asks for.
+	waits bool
 	// owners tell who owns a namespace or a UID.
 	owners map[string]func(value string) (identity string, owned bool)
 	// lines are the queues that keep what happens to their items.
 	lines map[string]lineQueue
+
+	// looking guards what looks have seen. It is held while sources are called, mu isn't.
+	looking sync.Mutex
 	// last is a look, and before an earlier one, at least [spacing] earlier. Both are nil at first.
 	last, before *Snapshot
 	// stalled are the queues of the last look that had items ready, by their sources.
@@ -44,8 +47,13 @@ type stall struct {
 	since     time.Time
 }
 
-// source adds what it has to a snapshot. It returns false if it has ended: then it is forgotten.
-type source func(s *Snapshot) (goesOn bool)
+// source is what was added by a name.
+type source struct {
+	name string
+	// look adds what the source has to a snapshot. It returns false if the source has ended: then it is
+	// forgotten.
+	look func(s *Snapshot) (goesOn bool)
+}
 
 // Options are those of an Eyes. The zero value is valid.
 type Options struct {
@@ -57,19 +65,21 @@ type Options struct {
 	Keys bool
 }
 
-// New returns an Eyes that looks at nothing.
+// New returns an Eyes that looks at nothing. A test of testing/synctest that adds what is in its bubble makes
+// it there.
 func New(o Options) *Eyes {
 	return &Eyes{
-		options: o, sources: map[string]source{}, owners: map[string]func(string) (string, bool){},
+		options: o, sources: map[string]*source{}, owners: map[string]func(string) (string, bool){},
 		lines: map[string]lineQueue{},
 	}
 }
 
-// Statuses has the status of several informers, as Caches of contrib/controller-runtime do.
+// Statuses has the status of several informers, as Caches of contrib/controller-runtime do. It must be safe
+// for concurrent use.
 type Statuses interface{ Statuses() []informer.Status }
 
 // StatusQueue is a queue that has a status: a [queue.Queue] of any type of items, which workqueue.AsQueue
-// returns of a queue of runtime/workqueue, or a queue of kwctrl.
+// returns of a queue of runtime/workqueue, or a queue of kwctrl. It must be safe for concurrent use.
 type StatusQueue interface{ Status() queue.Status }
 
 // AddFactory looks at all informers of a factory, until all of them have stopped. It replaces what was added
@@ -125,7 +135,8 @@ func (e *Eyes) AddQueue(name string, q StatusQueue) {
 
 // AddMember looks at a member of a sharded controller, as long as look returns that it goes on. why is why it
 // may begin no work: it becomes the member's Error. ownerOf returns which member owns a namespace or a UID.
-// AddMember replaces what was added by that name. Package shardingeyes calls it.
+// Both must be safe for concurrent use. AddMember replaces what was added by that name. Package shardingeyes
+// calls it.
 func (e *Eyes) AddMember(
 	name string, look func() (m Member, goesOn bool, why error),
 	ownerOf func(value string) (identity string, owned bool),
@@ -156,73 +167,55 @@ func (e *Eyes) forget(name string) {
 	delete(e.lines, name)
 }
 
-// add adds a source in place of that of the same name.
-func (e *Eyes) add(name string, s source) {
+// end forgets a source, unless another one has its name by now.
+func (e *Eyes) end(s *source) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.set(name, s)
+	if e.sources[s.name] == s {
+		e.forget(s.name)
+	}
+}
+
+// add adds a source in place of that of the same name.
+func (e *Eyes) add(name string, look func(*Snapshot) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.set(name, look)
 }
 
 // set is add for a caller that holds mu.
-func (e *Eyes) set(name string, s source) {
+func (e *Eyes) set(name string, look func(*Snapshot) bool) {
 	e.forget(name)
-	e.sources[name] = s
-	e.repeat()
-}
-
-// repeat makes Eyes look in a minute, again and again, while there are sources. The caller holds mu. The
-// timer doesn't keep an Eyes, and with it all of its sources, that nothing else refers to.
-func (e *Eyes) repeat() {
-	if e.repeats || len(e.sources) == 0 {
-		return
-	}
-	e.repeats = true
-	its := weak.Make(e)
-	time.AfterFunc(period, func() {
-		if e := its.Value(); e != nil {
-			e.lookAlone()
-		}
-	})
-}
-
-// lookAlone is a look that nobody asks for. If a source panics, which must not end the program, it is the
-// last.
-func (e *Eyes) lookAlone() {
-	defer func() {
-		if reason := recover(); reason != nil {
-			klog.Background().Error(nil, "Eyes look no more by themselves: a source panicked",
-				"panic", fmt.Sprintf("%T", reason), "stack", string(debug.Stack()))
-		}
-	}()
-	e.Snapshot()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.repeats = false
-	e.repeat()
+	e.sources[name] = &source{name, look}
+	e.wait(alone)
 }
 
 // Snapshot looks. Its Findings compare it with an earlier look, if there was one. The snapshot must not be
 // modified: later looks compare with it.
 func (e *Eyes) Snapshot() *Snapshot {
-	s, _ := e.snapshot()
+	s, _ := e.snapshot(true)
 	return s
 }
 
-// snapshot is Snapshot that also returns what finds objects.
-func (e *Eyes) snapshot() (*Snapshot, []finder) {
+// snapshot is Snapshot that also returns what finds objects. asked is false if nobody asks for the look.
+func (e *Eyes) snapshot(asked bool) (*Snapshot, []finder) {
+	e.looking.Lock()
+	defer e.looking.Unlock()
 	e.mu.Lock()
-	defer e.mu.Unlock()
+	sources := slices.AppendSeq(make([]*source, 0, len(e.sources)), maps.Values(e.sources))
+	e.mu.Unlock()
+	slices.SortFunc(sources, func(a, b *source) int { return strings.Compare(a.name, b.name) })
 	s := &Snapshot{
 		Schema: Schema, Taken: time.Now(), Informers: []Informer{}, Queues: []Queue{}, Members: []Member{},
-		keys: e.options.Keys,
+		keys: e.options.Keys, asked: asked,
 	}
 	if e.last != nil { // There are probably as many as before.
 		s.Informers = make([]Informer, 0, len(e.last.Informers))
 		s.Queues = make([]Queue, 0, len(e.last.Queues))
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.sources)) {
-		if !e.sources[name](s) {
-			e.forget(name)
+	for _, source := range sources {
+		if !source.look(s) {
+			e.end(source)
 		}
 	}
 	e.noteStalled(s)
@@ -233,7 +226,7 @@ func (e *Eyes) snapshot() (*Snapshot, []finder) {
 		e.before, e.last = e.last, s
 	}
 	if e.before != nil {
-		s.Compared = e.before.Taken
+		s.Compared, s.again = e.before.Taken, !e.before.asked
 	}
 	s.Findings = Findings(e.before, s)
 	e.keepSince(s)
@@ -273,10 +266,5 @@ func (e *Eyes) noteStalled(s *Snapshot) {
 	e.stalled = stalled
 }
 
-const (
-	// spacing is the least time between two looks that are compared, whoever looks meanwhile.
-	spacing = 10 * time.Second
-	// period is the time between looks that nobody asks for. Without them, a hang would be as old as the last
-	// look before it, which may be that of another day.
-	period = time.Minute
-)
+// spacing is the least time between two looks that are compared, whoever looks meanwhile.
+const spacing = 10 * time.Second

@@ -19,7 +19,8 @@ import (
 //	handler hangs     a handler hasn't returned from the same notification between two looks
 //	backlog grows     1,000 notifications or more waited for a handler at the look before, and more do now,
 //	                  though it was given some meanwhile
-//	handler panics    a handler has panicked less than ten minutes ago
+//	handler panics    a handler has panicked less than ten minutes ago, since the first of those with no more
+//	                  than ten minutes between two
 //	reconcile hangs   an item has been in process for ten minutes, in a queue with metrics
 //	key fails         items were requeued with back-off twelve times in a row, with the default limiter for
 //	                  10 s or longer: by errors if workqueue.Run or kwctrl.OwnWrites runs them, else also by
@@ -35,9 +36,9 @@ import (
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
 //
-// Each request by a page or a command, and each scrape of eyesmetrics, is a look, and there is one each
-// minute in any case. Those that are compared are ten seconds apart or more. Where only looks tell since
-// when, the time is exact to a minute, or to the interval of scrapes if that is less.
+// Each request by a page or a command, and each scrape of eyesmetrics, is a look, and there is one when there
+// was none for 70 seconds. Those that are compared are ten seconds apart or more. Where only looks tell since
+// when, the time is exact to 70 seconds, or to the interval of scrapes if that is less.
 //
 // None fires for a start, a standby that never led, or an empty collection. Informers of one source that have
 // the same name are not compared with those of the look before.
@@ -90,7 +91,7 @@ const (
 	reconcileTime = 10 * time.Minute
 	stalledFor    = 2 * time.Minute
 	lateFor       = 10 * time.Minute // that of queue.Status.FirstLateAgo
-	panickedFor   = 10 * time.Minute
+	panickedFor   = 10 * time.Minute // HandlerStatus.PanickingSince has the same.
 )
 
 // Findings returns what doesn't work, in the order of their sources. before is an earlier look, or nil: then
@@ -155,8 +156,9 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 	for _, h := range i.Handlers {
 		if h.Panicked != nil && now.Sub(*h.Panicked) < panickedFor {
 			f := f
-			f.Kind, f.Subject, f.Since, f.Earlier = "handler panics", h.subject(i), *h.Panicked, h.Panics > 1
-			f.Cause = "it panicked " + count(uint64(h.Panics), "time", "times")
+			f.Kind, f.Subject, f.Since = "handler panics", h.subject(i), *h.PanickingSince
+			f.Cause = fmt.Sprintf("it panicked %s, the last %s ago", count(uint64(h.Panics), "time", "times"),
+				now.Sub(*h.Panicked).Round(time.Second))
 			found = append(found, f)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // The headers of the handler's answers, for the command: the number of findings, and whether an earlier look
-// was compared.
+// was compared that somebody had asked for.
 const (
 	findingsHeader = "Kubewright-Findings"
 	comparedHeader = "Kubewright-Compared"
@@ -82,7 +82,7 @@ func isHTML(r *http.Request) bool {
 func (e *Eyes) look(h http.Header) *Snapshot {
 	s := e.Snapshot()
 	h.Set(findingsHeader, strconv.Itoa(len(s.Findings)))
-	h.Set(comparedHeader, strconv.FormatBool(!s.Compared.IsZero()))
+	h.Set(comparedHeader, strconv.FormatBool(!s.Compared.IsZero() && !s.again))
 	return s
 }
 

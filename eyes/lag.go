@@ -8,7 +8,7 @@ import (
 )
 
 // Lag is how old objects were when watches delivered that they were added or modified, in seconds, see
-// informer.Status. It is counted from the first look on.
+// informer.Status. It is counted from the first look on that somebody asks for.
 type Lag struct {
 	Since   time.Time `json:"since"`
 	Objects uint64    `json:"objects"`
@@ -27,9 +27,10 @@ type LagBucket struct {
 	Objects uint64  `json:"objects"`
 }
 
-// lagOf returns the lag of an informer, nil and the reason if there is none. It makes the informer count.
-func lagOf(s *informer.Status) (lag *Lag, unknown string) {
-	if s.CountLag != nil {
+// lagOf returns the lag of an informer, nil and the reason if there is none. It makes the informer count if
+// somebody has asked.
+func lagOf(s *informer.Status, asked bool) (lag *Lag, unknown string) {
+	if s.CountLag != nil && asked {
 		s.CountLag()
 	}
 	if s.Lag.Objects == 0 {

@@ -51,7 +51,7 @@ type lineQueue interface {
 
 // lineOf returns what is known of a key.
 func (e *Eyes) lineOf(key string) keyLine {
-	s, finds := e.snapshot()
+	s, finds := e.snapshot(true)
 	l := keyLine{Schema: Schema, Taken: s.Taken, Key: key, Queues: []queueLine{}, Objects: named(finds, key),
 		Unsynced: []string{}}
 	for n := range s.Informers {

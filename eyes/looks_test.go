@@ -1,6 +1,8 @@
 package eyes_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,8 +13,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/informer"
 )
 
-// TestLooksAlone checks that eyes look once a minute: then the first request finds what needs two looks, and
-// when it began. They end with their sources.
+// TestLooksAlone checks that eyes look when nobody has for 70 seconds: then the first request finds what
+// needs two looks, and when it began. They end with their sources.
 func TestLooksAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
@@ -20,25 +22,66 @@ func TestLooksAlone(t *testing.T) {
 		r.handle(func() { <-never })
 		stop := r.start()
 		looks := 0
-		r.eyes.AddCaches("counted", statusesFunc(func() []informer.Status { looks++; return nil }))
+		counted := statusesFunc(func() []informer.Status { looks++; return nil })
+		r.eyes.AddCaches("counted", counted)
 		bubble.Pass(150 * time.Second)
 		r.server.Create(configMap("a"))
 		bubble.Advance(time.Hour)
 		r.server.Create(configMap("b"))
 		synctest.Wait()
 		found := r.eyes.Snapshot().Findings
-		if len(found) != 1 || !strings.HasSuffix(found[0].String(), ", since 2000-01-01T00:03:00Z or earlier") ||
-			looks != 63 {
+		if len(found) != 1 || !strings.HasSuffix(found[0].String(), ", since 2000-01-01T00:03:30Z or earlier") ||
+			looks != 54 {
 			t.Errorf("%d looks, found %v", looks, found)
+		}
+		for range 10 {
+			bubble.Advance(time.Minute)
+			r.eyes.Snapshot()
+		}
+		if looks != 64 {
+			t.Errorf("%d looks with one each minute", looks)
 		}
 		close(never)
 		stop()
 		r.queue.ShutDown()
 		r.eyes.Remove("counted")
-		bubble.Advance(2 * time.Minute)
-		r.eyes.AddCaches("counted", statusesFunc(func() []informer.Status { looks++; return nil }))
-		if bubble.Advance(time.Minute); looks != 64 {
+		bubble.Advance(5 * time.Minute)
+		r.eyes.AddCaches("counted", counted)
+		if bubble.Advance(70 * time.Second); looks != 65 {
 			t.Errorf("%d looks after an end", looks)
+		}
+	})
+}
+
+// TestAskedAgain checks that the command is told to look again if a look that nobody asked for is compared.
+func TestAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		bubble.Advance(time.Hour)
+		for _, want := range []string{"false", "true", "true"} {
+			w := httptest.NewRecorder()
+			r.eyes.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+			if got := w.Result().Header.Get("Kubewright-Compared"); got != want {
+				t.Errorf("compared: %s, want %s", got, want)
+			}
+			bubble.Advance(11 * time.Second)
+		}
+	})
+}
+
+// TestSourceThatWaits checks that a source which waits keeps nobody from adding others.
+func TestSourceThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := eyes.New(eyes.Options{})
+		e.AddCaches("first", statusesFunc(func() []informer.Status {
+			e.AddCaches("second", statuses{{Name: "b", State: informer.Watching}})
+			e.Remove("first")
+			return []informer.Status{{Name: "a", State: informer.Watching}}
+		}))
+		for _, want := range []string{"a", "b"} {
+			if s := e.Snapshot(); len(s.Informers) != 1 || s.Informers[0].Name != want {
+				t.Errorf("%+v, want %s", s.Informers, want)
+			}
 		}
 	})
 }
@@ -49,7 +92,7 @@ func TestPanicAlone(t *testing.T) {
 		looks := 0
 		e := eyes.New(eyes.Options{})
 		e.AddCaches("shop", statusesFunc(func() []informer.Status { looks++; panic("odd") }))
-		if bubble.Advance(time.Hour); looks != 1 {
+		if bubble.Advance(time.Hour); looks != 51 {
 			t.Errorf("%d looks", looks)
 		}
 		defer func() {

@@ -4,6 +4,11 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/kubewright/kubewright/runtime/runtimetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	runtimetest.WithoutErrorBackoff()
+	goleak.VerifyTestMain(m)
+}

@@ -92,7 +92,6 @@ func TestDropped(t *testing.T) {
 		if runtime.GC(); left.Value() != nil {
 			t.Error("the caches are left")
 		}
-		bubble.Advance(time.Hour)
 	})
 }
 

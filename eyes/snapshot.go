@@ -33,6 +33,9 @@ type Snapshot struct {
 
 	// keys is set if texts may have the names of objects.
 	keys bool
+	// asked is set if somebody has asked for the look, and again if nobody had for the one that it is compared
+	// with, so that it may have been a minute ago.
+	asked, again bool
 	// finds are set only during a look: they would keep the stores of informers that are gone.
 	finds []finder
 }
@@ -128,8 +131,10 @@ type Handler struct {
 	Backlog   int    `json:"backlog"`
 	Delivered uint64 `json:"delivered"`
 	Panics    int    `json:"panics,omitempty"`
-	// Panicked is when the handler last panicked, nil if it never has.
-	Panicked *time.Time `json:"panicked,omitempty"`
+	// Panicked is when the handler last panicked, PanickingSince when it did first of those times with no more
+	// than ten minutes between two. Both are nil if it never has.
+	Panicked       *time.Time `json:"panicked,omitempty"`
+	PanickingSince *time.Time `json:"panickingSince,omitempty"`
 }
 
 // Queue is the state of a queue, see queue.Status.
@@ -244,7 +249,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 	if !s.RelistingSince.IsZero() {
 		i.RelistingSince = new(s.RelistingSince)
 	}
-	i.Lag, i.LagUnknown = lagOf(s)
+	i.Lag, i.LagUnknown = lagOf(s, snapshot.asked)
 	if snapshot.keys {
 		i.MutatedKey = s.MutatedObject
 	}

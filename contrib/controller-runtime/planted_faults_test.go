@@ -282,8 +282,8 @@ func (f fault) plant(t *testing.T, run runner) *patient {
 }
 
 // TestPlantedFaults plants faults in a running manager and in a controller with generated informers, one at
-// a time. What eyes print has to have one finding, which is of the right kind, and tells to a minute when it
-// was planted.
+// a time. What eyes print has to have one finding, which is of the right kind, and tells to 70 seconds
+// when it was planted.
 func TestPlantedFaults(t *testing.T) {
 	for name, f := range faults {
 		for program, run := range map[string]runner{
@@ -321,7 +321,7 @@ func (f fault) check(t *testing.T, p *patient) []byte {
 	if !slices.Equal(kinds, []string{f.kind}) {
 		t.Fatalf("findings of %q, want %s\n%s", kinds, f.kind, text.String())
 	}
-	if late := s.Findings[0].Since.Sub(p.planted); late < 0 || late > time.Minute {
+	if late := s.Findings[0].Since.Sub(p.planted); late < 0 || late > 70*time.Second {
 		t.Errorf("found to be since %s after it was planted\n%s", late, text.String())
 	}
 	for _, want := range f.texts {

@@ -189,7 +189,7 @@ func TestContainedPanics(t *testing.T) {
 				t.Errorf("after %v: calls %q", time.Since(start), calls)
 			}
 			if got := i.Status().Handlers[0]; got.Panics != 2 || !got.Panicked.Equal(start) ||
-				got.Name != "fragile" || len(reported) != 2 {
+				!got.PanickingSince.Equal(start) || got.Name != "fragile" || len(reported) != 2 {
 				t.Errorf("status %+v, reported %q", got, reported)
 			}
 			stop()

@@ -139,13 +139,14 @@ type HandlerStatus struct {
 	At string
 	// Synced is set if the handler has received the initial list, Busy if it hasn't returned from a
 	// notification, or is about to be given one. Backlog is how many notifications wait for it, without that
-	// one. Delivered grows with each notification that it is given. Panics is how often it has panicked, and
-	// Panicked when it last did, nil if it never has.
-	Synced, Busy bool
-	Backlog      int
-	Delivered    uint64
-	Panics       int
-	Panicked     *time.Time
+	// one. Delivered grows with each notification that it is given. Panics is how often it has panicked,
+	// Panicked when it last did, and PanickingSince when it did first of those times with no more than ten
+	// minutes between two. Both are nil if it never has.
+	Synced, Busy             bool
+	Backlog                  int
+	Delivered                uint64
+	Panics                   int
+	Panicked, PanickingSince *time.Time
 }
 
 // reporter is an informer that has a Status, like those of this module.

@@ -167,7 +167,7 @@ var faults = map[string]fault{
 	"KubewrightBacklogGrows": {
 		plant: func(p *program) func() {
 			end := onHandle(func(*corev1.ConfigMap) { bubble.Pass(time.Second) })(p)
-			p.each = func() { p.create(6 * int(p.interval/time.Second)) }
+			p.each = func() { p.create(5 * int(p.interval/time.Second)) }
 			return func() {
 				end()
 				p.each = nothing

@@ -73,11 +73,6 @@ func play(t *testing.T, interval time.Duration, run func(*program)) *store {
 			T: t, store: s, interval: interval, eyes: eyes.New(eyes.Options{}), ctx: ctx,
 			registry: prometheus.NewPedanticRegistry(), each: nothing,
 		}
-		// Eyes look 37 seconds before a whole minute, from their first source on: in programs, too, they look at
-		// other times than scrapes do.
-		bubble.Pass(23 * time.Second)
-		p.eyes.AddCaches("none", noCaches{})
-		bubble.Pass(37 * time.Second)
 		p.server = p.newServer()
 		p.registry.MustRegister(eyesmetrics.New(p.eyes))
 		p.recover()
@@ -87,11 +82,6 @@ func play(t *testing.T, interval time.Duration, run func(*program)) *store {
 	})
 	return s
 }
-
-// noCaches are caches without an informer.
-type noCaches struct{}
-
-func (noCaches) Statuses() []informer.Status { return nil }
 
 // recover ends what was planted in handlers and reconcilers.
 func (p *program) recover() {

@@ -198,10 +198,10 @@ func TestSilent(t *testing.T) {
 		open := &openWatch{informer.Status{
 			State: informer.Watching, Since: time.Now(), LastEvent: time.Now(), LastBookmark: time.Now(),
 		}}
-		e := eyes.New(eyes.Options{})
-		e.AddCaches("shop", open)
 		bubble.Pass(time.Hour)
 		open.status.Since = time.Now()
+		e := eyes.New(eyes.Options{})
+		e.AddCaches("shop", open)
 		bubble.Pass(time.Minute)
 		registry := prometheus.NewRegistry()
 		registry.MustRegister(eyesmetrics.New(e))

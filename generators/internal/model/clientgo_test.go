@@ -16,8 +16,9 @@ import (
 // clientGo returns the folder of the client-go version that this module requires.
 func clientGo(t *testing.T) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}",
-		"k8s.io/client-go").Output()
+	// Without -m, the go command downloads the module if it isn't there.
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-find", "-f", "{{.Module.Dir}}",
+		"k8s.io/client-go/rest").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

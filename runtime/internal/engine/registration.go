@@ -115,25 +115,21 @@ func (r *registration[K]) Backlog() int {
 	return backlog
 }
 
-// Panics returns how often the handler has panicked, and when it last did, nil if it never has.
-func (r *registration[K]) Panics() (number int, last *time.Time) {
-	if p := r.panics.Load(); p != nil {
-		return p.number, &p.last
-	}
-	return 0, nil
-}
-
-// panics are those of a handler.
+// panics are those of a handler, see informer.HandlerStatus.
 type panics struct {
-	number int
-	last   time.Time
+	number      int
+	since, last time.Time
 }
 
 // panicked notes that the handler has panicked. Only one goroutine calls the handler: the reader's, or the
 // coalescer's.
 func (r *registration[K]) panicked() {
-	number, _ := r.Panics()
-	r.panics.Store(&panics{number + 1, time.Now()})
+	p, now := ptr.Deref(r.panics.Load(), panics{}), time.Now()
+	if now.Sub(p.last) > 10*time.Minute {
+		p.since = now
+	}
+	p.number, p.last = p.number+1, now
+	r.panics.Store(&p)
 }
 
 // wake makes sure that the log is read to its end.

@@ -61,11 +61,14 @@ func (i *engine[K]) Status() informer.Status {
 	s.Handlers = slices.Grow(s.Handlers, len(handlers))
 	for _, handler := range handlers {
 		delivered, busy := handler.progress()
-		panics, panicked := handler.Panics()
-		s.Handlers = append(s.Handlers, informer.HandlerStatus{
+		status := informer.HandlerStatus{
 			Name: handler.name, At: handler.at, Synced: handler.HasSynced(), Backlog: handler.Backlog(),
-			Delivered: delivered, Busy: busy, Panics: panics, Panicked: panicked,
-		})
+			Delivered: delivered, Busy: busy,
+		}
+		if p := handler.panics.Load(); p != nil {
+			status.Panics, status.Panicked, status.PanickingSince = p.number, &p.last, &p.since
+		}
+		s.Handlers = append(s.Handlers, status)
 	}
 	return s
 }
