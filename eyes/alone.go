@@ -1,6 +1,7 @@
 package eyes
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -9,13 +10,14 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// alone is how long nobody has looked when Eyes look by themselves: what hangs then is dated to that time,
-// and not to that of the last look, which may be of another day. It is more than the minute that is common
-// between scrapes: these are compared with each other.
-const alone = time.Minute + spacing
+// alone is how long there was no look when Eyes look by themselves. Else what hangs would be dated to the
+// last look before, which may be of another day. It is longer than usual intervals of scrapes, a minute or
+// two: what alerts are about compares these with each other.
+const alone = 130 * time.Second
 
-// wait makes Eyes look after a time if nobody has looked, and goes on like that while there are sources. The
-// caller holds mu. The timer doesn't keep an Eyes, and with it its sources, that nothing else refers to.
+// wait makes Eyes look after a time if there was no look until then, and goes on like that while there are
+// sources. The caller holds mu. The timer refers weakly to the Eyes, so that it can be collected with its
+// sources.
 func (e *Eyes) wait(after time.Duration) {
 	if e.waits || len(e.sources) == 0 {
 		return
@@ -33,30 +35,34 @@ func (e *Eyes) wait(after time.Duration) {
 	})
 }
 
-// lookAlone looks if nobody has for a time, and returns when it is due again. A source that panics doesn't
-// end the program, as it wouldn't if an HTTP server called it.
-func (e *Eyes) lookAlone() (next time.Duration) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err, _ := reason.(error)
-			klog.Background().Error(err, "Eyes couldn't look: a source panicked",
-				"panic", fmt.Sprintf("%T", reason), "stack", string(debug.Stack()))
-		}
-	}()
-	next = alone
-	if early := alone - e.unseen(); early > 0 {
+// lookAlone looks if it is due, and returns the time until it is due again.
+func (e *Eyes) lookAlone() time.Duration {
+	e.looking.Lock()
+	due := e.looked.Add(alone)
+	e.looking.Unlock()
+	if early := time.Until(due); early > 0 {
 		return early
 	}
 	e.snapshot(false)
-	return next
+	return alone
 }
 
-// unseen returns how long nobody has looked.
-func (e *Eyes) unseen() time.Duration {
-	e.looking.Lock()
-	defer e.looking.Unlock()
-	if e.last == nil {
-		return alone
-	}
-	return time.Since(e.last.Taken)
+// lookAt adds what the source has to a snapshot. If nobody asks for that, a source that panics doesn't end
+// the program, as it wouldn't if an HTTP server called it.
+func (s *source) lookAt(to *Snapshot) (goesOn bool) {
+	defer func() {
+		if to.asked {
+			return
+		}
+		if reason := recover(); reason != nil {
+			err, ok := reason.(error)
+			if text, isText := reason.(string); !ok && isText {
+				err = errors.New(text)
+			}
+			klog.Background().Error(err, "A source of eyes panicked", "source", s.name,
+				"panic", fmt.Sprintf("%T", reason), "stack", string(debug.Stack()))
+			goesOn = true
+		}
+	}()
+	return s.look(to)
 }

@@ -23,8 +23,8 @@
 // eyesmetrics of contrib/prometheus has metrics. All of them read a [Snapshot].
 //
 // Between two looks this costs nothing: a look reads counters that informers and queues have anyway. Some
-// findings compare a look with the one before, see [Finding]. So there is a look when there was none for 70
-// seconds.
+// findings compare a look with the one before, see [Finding]. To have one, eyes also look by themselves,
+// after two minutes without a look.
 //
 // Names of objects, and errors of reconciles, are shown only with [Options].Keys. Namespaces of informers and
 // the texts of the server's errors always are, so serve the page where reading of logs is allowed.

@@ -16,8 +16,8 @@ import (
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
-// Eyes looks at the informers and queues that were added: when it is asked, and while it has any, also when
-// nobody has asked for 70 seconds. New makes it. All methods are safe for concurrent use.
+// Eyes looks at the informers and queues that were added: when it is asked, and while it has any, also after
+// two minutes without a look. New makes it. All methods are safe for concurrent use.
 type Eyes struct {
 	options Options
 
@@ -33,6 +33,8 @@ type Eyes struct {
 
 	// looking guards what looks have seen. It is held while sources are called, mu isn't.
 	looking sync.Mutex
+	// looked is when the last look was.
+	looked time.Time
 	// last is a look, and before an earlier one, at least [spacing] earlier. Both are nil at first.
 	last, before *Snapshot
 	// stalled are the queues of the last look that had items ready, by their sources.
@@ -65,8 +67,8 @@ type Options struct {
 	Keys bool
 }
 
-// New returns an Eyes that looks at nothing. A test of testing/synctest that adds what is in its bubble makes
-// it there.
+// New returns an Eyes that looks at nothing. Make it in the bubble in a test of testing/synctest. While it
+// has sources, its timer moves the bubble's clock, so a wait for ever isn't reported as a deadlock.
 func New(o Options) *Eyes {
 	return &Eyes{
 		options: o, sources: map[string]*source{}, owners: map[string]func(string) (string, bool){},
@@ -153,7 +155,7 @@ func (e *Eyes) AddMember(
 	e.owners[name] = ownerOf
 }
 
-// Remove forgets what was added by a name.
+// Remove forgets what was added by a name. A look that is under way may still call it, and show it.
 func (e *Eyes) Remove(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -214,10 +216,11 @@ func (e *Eyes) snapshot(asked bool) (*Snapshot, []finder) {
 		s.Queues = make([]Queue, 0, len(e.last.Queues))
 	}
 	for _, source := range sources {
-		if !source.look(s) {
+		if !source.lookAt(s) {
 			e.end(source)
 		}
 	}
+	e.looked = s.Taken
 	e.noteStalled(s)
 	switch {
 	case e.last == nil:
@@ -226,7 +229,7 @@ func (e *Eyes) snapshot(asked bool) (*Snapshot, []finder) {
 		e.before, e.last = e.last, s
 	}
 	if e.before != nil {
-		s.Compared, s.again = e.before.Taken, !e.before.asked
+		s.Compared = e.before.Taken
 	}
 	s.Findings = Findings(e.before, s)
 	e.keepSince(s)

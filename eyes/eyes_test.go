@@ -217,19 +217,21 @@ func TestFindings(t *testing.T) {
 			fault: func(r *rig) { r.handle(func() { panic("odd") }); r.start() },
 			later: func(r *rig) { r.server.Create(configMap("a")); synctest.Wait() },
 			wait:  11 * time.Second, kind: "handler panics",
-			texts: []string{"baker", "it panicked 1 time, the last 11s ago, since 2000-01-01T00:00:11Z"},
+			texts: []string{"baker", "it panicked 1 time in all, the last 11s ago, since 2000-01-01T00:00:11Z"},
 		},
 		"a handler that panics now and then": {
 			fault: func(r *rig) { r.handle(func() { panic("odd") }); r.start() },
 			later: func(r *rig) {
+				r.server.Create(configMap("long ago"))
+				bubble.Pass(30 * time.Minute)
 				r.server.Create(configMap("a"))
 				bubble.Pass(10 * time.Minute)
 				r.server.Create(configMap("b"))
-				bubble.Pass(9 * time.Minute)
+				bubble.Pass(8 * time.Minute)
 				r.server.Bookmark()
 			},
-			wait: 59 * time.Second, kind: "handler panics",
-			texts: []string{"it panicked 2 times, the last 9m59s ago, since 2000-01-01T00:00:59Z"},
+			wait: 119 * time.Second, kind: "handler panics",
+			texts: []string{"it panicked 3 times in all, the last 9m59s ago, since 2000-01-01T00:31:59Z"},
 		},
 		"a handler that panicked long ago": {
 			fault: func(r *rig) { r.handle(func() { panic("odd") }); r.start() },

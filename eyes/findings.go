@@ -36,9 +36,9 @@ import (
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
 //
-// Each request by a page or a command, and each scrape of eyesmetrics, is a look, and there is one when there
-// was none for 70 seconds. Those that are compared are ten seconds apart or more. Where only looks tell since
-// when, the time is exact to 70 seconds, or to the interval of scrapes if that is less.
+// Each request by a page or a command, and each scrape of eyesmetrics, is a look, and there is one after two
+// minutes without. Those that are compared are ten seconds apart or more. Where only looks tell since when,
+// the time is exact to some two minutes, or to the interval of scrapes if that is less.
 //
 // None fires for a start, a standby that never led, or an empty collection. Informers of one source that have
 // the same name are not compared with those of the look before.
@@ -157,7 +157,7 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		if h.Panicked != nil && now.Sub(*h.Panicked) < panickedFor {
 			f := f
 			f.Kind, f.Subject, f.Since = "handler panics", h.subject(i), *h.PanickingSince
-			f.Cause = fmt.Sprintf("it panicked %s, the last %s ago", count(uint64(h.Panics), "time", "times"),
+			f.Cause = fmt.Sprintf("it panicked %s in all, the last %s ago", count(uint64(h.Panics), "time", "times"),
 				now.Sub(*h.Panicked).Round(time.Second))
 			found = append(found, f)
 		}

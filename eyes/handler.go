@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The headers of the handler's answers, for the command: the number of findings, and whether an earlier look
-// was compared that somebody had asked for.
+// was compared, of the last 30 seconds. What hangs for a shorter time than that isn't found.
 const (
 	findingsHeader = "Kubewright-Findings"
 	comparedHeader = "Kubewright-Compared"
@@ -82,21 +83,22 @@ func isHTML(r *http.Request) bool {
 func (e *Eyes) look(h http.Header) *Snapshot {
 	s := e.Snapshot()
 	h.Set(findingsHeader, strconv.Itoa(len(s.Findings)))
-	h.Set(comparedHeader, strconv.FormatBool(!s.Compared.IsZero() && !s.again))
+	h.Set(comparedHeader, strconv.FormatBool(s.Taken.Sub(s.Compared) <= 30*time.Second))
 	return s
 }
 
 // ownerOf says which members own a namespace or a UID, in each sharded controller.
 func (e *Eyes) ownerOf(value string) string {
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.owners) == 0 {
+	asked := maps.Clone(e.owners)
+	e.mu.Unlock()
+	if len(asked) == 0 {
 		return "no member of a sharded controller was added"
 	}
 	var owners []string
-	for _, source := range slices.Sorted(maps.Keys(e.owners)) {
+	for _, source := range slices.Sorted(maps.Keys(asked)) {
 		owner := "nobody"
-		if identity, owned := e.owners[source](value); owned {
+		if identity, owned := asked[source](value); owned {
 			owner = identity
 		}
 		owners = append(owners, fmt.Sprintf("%q is owned by %s of %q", value, owner, source))

@@ -33,9 +33,8 @@ type Snapshot struct {
 
 	// keys is set if texts may have the names of objects.
 	keys bool
-	// asked is set if somebody has asked for the look, and again if nobody had for the one that it is compared
-	// with, so that it may have been a minute ago.
-	asked, again bool
+	// asked is set if somebody has asked for the look.
+	asked bool
 	// finds are set only during a look: they would keep the stores of informers that are gone.
 	finds []finder
 }
