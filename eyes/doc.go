@@ -1,7 +1,7 @@
 // Package eyes shows what the informers and queues of a program are doing, and why they aren't:
 //
 //	e := eyes.New(eyes.Options{})
-//	e.AddFactory("shop", factory)
+//	err := e.AddFactory("shop", factory)
 //	e.AddQueue("bakeries", workqueue.AsQueue(q)) // for a q of runtime/workqueue
 //	mux.Handle("/debug/eyes", e)
 //

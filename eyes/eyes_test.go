@@ -123,6 +123,13 @@ func TestFindings(t *testing.T) {
 			fault: func(r *rig) { r.start(); r.server.Bookmark(); synctest.Wait() }, wait: 2 * time.Minute,
 			kind: "silent watch", texts: []string{"v1 configmaps", "since 2000-01-01T00:00:00Z"},
 		},
+		"an idle watch of a server that sends no bookmarks": {
+			fault: func(r *rig) { r.start() }, wait: time.Hour,
+		},
+		"an idle watch after one with bookmarks": {
+			fault: func(r *rig) { r.start(); r.server.Bookmark(); synctest.Wait(); r.server.CloseWatches() },
+			wait:  time.Hour,
+		},
 		"silence after a failure": {
 			fault: func(r *rig) {
 				r.start()

@@ -86,9 +86,10 @@ type Status struct {
 	LastError    error
 	FailingSince time.Time
 	Failures     int
-	// LastEvent is when the watch last delivered anything, bookmarks included. LastBookmark is when it last
-	// delivered a bookmark. Servers send a bookmark about every minute, so an older one means that the
-	// connection may be dead.
+	// LastEvent is when a watch last delivered anything, bookmarks included. LastBookmark is when the open watch
+	// last delivered a bookmark, not counting the one that ends initial events. Servers that have sent one send
+	// one about every minute, so an older one means that the connection may be dead. Zero doesn't: API servers
+	// without a watch cache send none, others none before the first change.
 	LastEvent, LastBookmark time.Time
 	// Mutations counts the cached objects that were found to be modified, see MutationSample of Options.
 	// MutatedSince is when the first was found, MutatedObject the last one.

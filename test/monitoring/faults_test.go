@@ -128,12 +128,7 @@ var faults = map[string]fault{
 		},
 		labels: map[string]string{"source": "market", "resource": "configmaps"},
 	},
-	"KubewrightSilentWatch": {
-		plant: func(p *program) func() {
-			p.silent = true
-			return func() { p.silent = false }
-		},
-	},
+	"KubewrightSilentWatch": {plant: (*program).swallow},
 	"KubewrightRelistsTooOften": {
 		plant: func(p *program) func() {
 			p.each = func() { p.server.FailWatches(apierrors.NewResourceExpired("too old")) }

@@ -52,7 +52,6 @@ func TestHealthy(t *testing.T) {
 		},
 		"an empty collection of a server without bookmarks": func(p *program) {
 			p.silent = true
-			p.server.NoWatchList() // The end of a list that is streamed is a bookmark.
 			p.work()
 			p.inform("shop", p.server)
 			p.pass(time.Hour)
@@ -180,8 +179,10 @@ func TestMany(t *testing.T) {
 	interval := intervals[0]
 	s := play(t, interval, func(p *program) {
 		runMany(p)
-		p.silent = true
+		p.pass(time.Minute)
+		end := p.swallow()
 		p.pass(10 * time.Minute)
+		end()
 	})
 	const metric = "kubewright_informer_objects"
 	if got := s.valuesOf(metric, "source"); !slices.Equal(got, clusters) {

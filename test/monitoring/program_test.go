@@ -57,7 +57,10 @@ type program struct {
 	// each is called before each scrape. The servers send a bookmark each minute if they aren't silent.
 	each    func()
 	silent  bool
-	servers []interface{ Bookmark() }
+	servers []interface {
+		Bookmark()
+		OnRequest(func(context.Context, runtimetest.Request) error)
+	}
 
 	ctx     context.Context
 	running sync.WaitGroup
@@ -105,6 +108,24 @@ func (p *program) pass(d time.Duration) {
 		synctest.Wait()
 		p.store.scrape(p.T, p.registry)
 	}
+}
+
+// swallow makes the connections to all servers black holes: watches deliver nothing, and requests have no
+// answer until the end.
+func (p *program) swallow() (end func()) {
+	ended := make(chan struct{})
+	p.silent = true
+	for _, s := range p.servers {
+		s.OnRequest(func(ctx context.Context, _ runtimetest.Request) error {
+			select {
+			case <-ended:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}
+	return func() { p.silent = false; close(ended) }
 }
 
 func (p *program) newServer() *server {

@@ -4,6 +4,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // State is what a reflector is doing.
@@ -55,8 +59,8 @@ type Health struct {
 	// none. Failures counts them.
 	FailingSince time.Time
 	Failures     int
-	// LastEvent is when the last event, bookmarks included, arrived on a watch;
-	// LastBookmark when the last bookmark did.
+	// LastEvent is when the last event, bookmarks included, arrived on a watch; LastBookmark when the last
+	// bookmark did on the watch that is open. One that ends initial events doesn't count.
 	LastEvent    time.Time
 	LastBookmark time.Time
 }
@@ -168,6 +172,7 @@ func (h *Health) addList(now time.Time) {
 // connected records that a watch is open, which ends a series of failures. A list alone
 // doesn't end it: a reflector that may list but not watch never stops failing.
 func (h *health) connected() {
+	h.lastBookmark.Store(0)
 	h.update(func(_ time.Time, h *Health) {
 		h.FailingSince, h.Failures = time.Time{}, 0
 		h.Watches++
@@ -175,10 +180,10 @@ func (h *health) connected() {
 }
 
 // event notes that an event arrives now, and returns that time.
-func (h *health) event(bookmark bool) (now int64) {
+func (h *health) event(e sources.Event) (now int64) {
 	now = time.Now().UnixNano()
 	h.lastEvent.Store(now)
-	if bookmark {
+	if e.Type == watch.Bookmark && !e.InitialEventsEnd {
 		h.lastBookmark.Store(now)
 	}
 	return now

@@ -263,7 +263,7 @@ func (w *world) checkAlways() {
 	}
 	before := w.health
 	if health.Synced.Before(before.Synced) || health.LastEvent.Before(before.LastEvent) ||
-		health.LastBookmark.Before(before.LastBookmark) || health.RelistedAt.Before(before.RelistedAt) ||
+		health.RelistedAt.Before(before.RelistedAt) ||
 		health.Lists < before.Lists || health.Watches < before.Watches {
 		w.t.Errorf("the health was\n%+v, is\n%+v", before, health)
 	}
