@@ -38,7 +38,7 @@ func (*fixed) Selects(metav1.Object) bool            { return true }
 var pods = schema.GroupResource{Resource: "pods"}
 
 func newWatched(caches ...*fixed) (t *Tracker, ws []*watched) {
-	t = &Tracker{}
+	t = &Tracker{informers: map[schema.GroupResource][]*watched{}}
 	for n, c := range caches {
 		w := &watched{tracker: t, cache: c, name: strconv.Itoa(n), removals: map[string]*removal{}}
 		t.informers[pods] = append(t.informers[pods], w)
