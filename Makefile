@@ -20,7 +20,7 @@ demo-sharded: ## replicas of a controller, as processes, share its objects on th
 test: ## everything that must pass, with go test's -short; prints the counts last
 	@go run ./internal/testall
 
-nightly: ## make test without -short, all of the main module with the race detector, and contrib/controller-runtime also with the oldest controller-runtime: planted bugs, long models, kube-apiserver; then a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; the code of 2,000 random APIs compiled and run, and 500 orders of arguments; the definitions of 18 projects imported, and made of their types again; definitions of 2,000 random kinds compared with controller-gen's; 100,000 steps of the model of sharding; a million reconciles of the model of own writes, with the race detector; each benchmark of the runtime once; five bugs of make track-record; make fuzz; make soak without its page
+nightly: ## make test without -short, all of the main module with the race detector, and contrib/controller-runtime also with the oldest controller-runtime: planted bugs, long models, kube-apiserver; then a million random steps of the model of informers, with the race detector; 1,000 objects and 4,000 messages of each kind decoded; the code of 2,000 random APIs compiled and run, and 500 orders of arguments; the definitions of 18 projects imported, and made of their types again; definitions of 2,000 random kinds compared with controller-gen's; 100,000 steps of the model of sharding; a million reconciles of the model of own writes, with the race detector; each benchmark of the runtime once; five bugs of make track-record; make fuzz; make soak without its page; make upstream
 	@go run ./internal/testall -long
 	@go test -race -timeout 3h ./runtime/internal/conformance -run '^TestModel$$' -model.seeds 1000
 	@go test -timeout 3h ./runtime/internal/decode -run '^(TestKinds.*|TestDropEverywhere|TestWires)$$' -objects 1000 -wires 4000
@@ -33,6 +33,7 @@ nightly: ## make test without -short, all of the main module with the race detec
 	@go run ./internal/trackrecord -nightly
 	@$(MAKE) --no-print-directory fuzz
 	@cd test/lab && go test -count=1 -timeout 2h ./load -lab.full
+	@$(MAKE) --no-print-directory upstream
 
 fuzz: ## each fuzz target for FUZZTIME, 3m by default
 	@go run ./internal/testall -fuzz $(FUZZTIME)
