@@ -10,9 +10,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// alone is how long there was no look when Eyes look by themselves. Else what hangs would be dated to the
-// last look before, which may be of another day. It is longer than usual intervals of scrapes, a minute or
-// two: what alerts are about compares these with each other.
+// alone is the time without a look after which Eyes look by themselves. Otherwise, what hangs would be dated
+// to the last look, perhaps days ago. It is longer than the usual intervals of scrapes, one or two minutes,
+// so that alerts compare scrapes with scrapes.
 const alone = 130 * time.Second
 
 // wait makes Eyes look after a time if there was no look until then, and goes on like that while there are
@@ -35,8 +35,11 @@ func (e *Eyes) wait(after time.Duration) {
 	})
 }
 
-// lookAlone looks if it is due, and returns the time until it is due again.
-func (e *Eyes) lookAlone() time.Duration {
+// lookAlone looks if it is due, and returns the time until it is due again. A panic doesn't end the program,
+// as it wouldn't if an HTTP server looked.
+func (e *Eyes) lookAlone() (next time.Duration) {
+	next = alone
+	defer func() { logPanic("all", recover()) }()
 	e.looking.Lock()
 	due := e.looked.Add(alone)
 	e.looking.Unlock()
@@ -44,25 +47,28 @@ func (e *Eyes) lookAlone() time.Duration {
 		return early
 	}
 	e.snapshot(false)
-	return alone
+	return next
 }
 
-// lookAt adds what the source has to a snapshot. If nobody asks for that, a source that panics doesn't end
-// the program, as it wouldn't if an HTTP server called it.
+// lookAt adds what the source has to a snapshot. If nobody asks for that, a source that panics doesn't hide
+// the others.
 func (s *source) lookAt(to *Snapshot) (goesOn bool) {
-	defer func() {
-		if to.asked {
-			return
-		}
-		if reason := recover(); reason != nil {
-			err, ok := reason.(error)
-			if text, isText := reason.(string); !ok && isText {
-				err = errors.New(text)
-			}
-			klog.Background().Error(err, "A source of eyes panicked", "source", s.name,
-				"panic", fmt.Sprintf("%T", reason), "stack", string(debug.Stack()))
-			goesOn = true
-		}
-	}()
+	if !to.asked {
+		goesOn = true
+		defer func() { logPanic(s.name, recover()) }()
+	}
 	return s.look(to)
+}
+
+// logPanic logs a panic, if there was one.
+func logPanic(source string, reason any) {
+	if reason == nil {
+		return
+	}
+	err, ok := reason.(error)
+	if text, isText := reason.(string); !ok && isText {
+		err = errors.New(text)
+	}
+	klog.Background().Error(err, "Eyes panicked while they looked by themselves", "source", source,
+		"panic", fmt.Sprintf("%T", reason), "stack", string(debug.Stack()))
 }

@@ -13,7 +13,9 @@ import (
 //
 //	cannot list       an informer's lists or watches fail, twice in a row and for 10 s
 //	never synced      an informer runs without an error, and hasn't listed for a minute
-//	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes
+//	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes. One that is
+//	                  silent from its start isn't found, as servers may send no bookmark before something
+//	                  changes: informer.Options.SilenceTimeout opens another
 //	relists too often the last list but two is less than three minutes ago, since the first relist of which
 //	                  each three lists were as close
 //	handler hangs     a handler hasn't returned from the same notification between two looks
@@ -154,7 +156,7 @@ func only(all []*Informer, i *Informer) *Informer {
 // findings returns what one look shows of an informer.
 func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 	for _, h := range i.Handlers {
-		if h.Panicked != nil && now.Sub(*h.Panicked) < panickedFor {
+		if h.Panicked != nil && h.PanickingSince != nil && now.Sub(*h.Panicked) < panickedFor {
 			f := f
 			f.Kind, f.Subject, f.Since = "handler panics", h.subject(i), *h.PanickingSince
 			f.Cause = fmt.Sprintf("it panicked %s in all, the last %s ago", count(uint64(h.Panics), "time", "times"),
@@ -176,7 +178,8 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() &&
 		now.Sub(i.quietSince()) >= silentFor:
 		f.Kind, f.Since = "silent watch", i.quietSince()
-		f.Cause = "nothing arrives, not even the bookmark that servers send each minute: the connection may be dead"
+		f.Cause = "nothing arrives, not even the bookmark that this server sends each minute: the connection " +
+			"may be dead"
 		found = append(found, f)
 	}
 	if runs && !i.ThirdListed.IsZero() && now.Sub(i.ThirdListed) < threeLists {

@@ -147,7 +147,7 @@ func TestLag(t *testing.T) {
 						e := runs(t, made(w, t), options)
 						w.send("MODIFIED", changed(after(-7)))
 						bubble.Advance(30 * time.Second)
-						for _, want := range []string{"it is counted from now on",
+						for _, want := range []string{"it is counted once somebody has asked for it",
 							"no change has arrived since counting began"} {
 							if i := e.Snapshot().Informers[0]; i.Lag != nil || i.LagUnknown != want {
 								t.Errorf("lag %v, unknown because %q, want %q", i.Lag, i.LagUnknown, want)

@@ -31,7 +31,7 @@ func eyesCommand() *cobra.Command {
 		Use:   "eyes URL",
 		Short: "Show what a running program's informers and queues do, and why they don't",
 		Long: `eyes prints what the handler of package eyes serves at a URL: findings, then tables of informers, handlers
-and queues. Some findings compare two looks, so it looks a second time if there was none in the last 30 seconds.
+and queues. Some findings compare two looks, so it looks a second time if there was none from 10 to 30 seconds before.
 
 The exit status is 1 if there are findings, and 2 if the program can't be reached or serves something else.`,
 		Example: `  kubectl port-forward deploy/bakery 8080

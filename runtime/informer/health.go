@@ -18,7 +18,9 @@ import (
 type HealthOptions struct {
 	// FailingFor is how long lists and watches may keep failing. Zero means a minute.
 	FailingFor time.Duration
-	// SilentFor is how long an open watch may deliver nothing, not even a bookmark. Zero means unlimited.
+	// SilentFor is how long an open watch may deliver nothing, not even a bookmark. Zero means unlimited. Some
+	// servers send no bookmarks while nothing changes, see LastBookmark of [Status]: with them, an idle watch is
+	// unhealthy, too.
 	SilentFor time.Duration
 	// Backlog is how many notifications may wait for a handler. Zero means unlimited.
 	Backlog int

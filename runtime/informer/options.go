@@ -69,11 +69,11 @@ type Options struct {
 	// [Status].
 	InitialEventsTimeout time.Duration
 	// SilenceTimeout is how long a watch may deliver nothing, not even a bookmark or a response, before the
-	// informer opens another: without it, a dead connection looks like a quiet one. Servers send a bookmark
-	// about every minute. After two silent watches the informer asks the server whether it has reached their
-	// version, and lists if it hasn't: after a restore of etcd, watches stay silent until the server has. Zero
-	// means no timeout, and one of five minutes or more may never end a watch, as servers end it before. A
-	// timeout shows as the last error in [Status].
+	// informer opens another: without it, a dead connection looks like a quiet one. Most servers send a
+	// bookmark about every minute, see LastBookmark of [Status]. After two silent watches the informer asks the
+	// server whether it has reached their version, and lists if it hasn't: after a restore of etcd, watches stay
+	// silent until the server has. Zero means no timeout, and one of five minutes or more may never end a watch,
+	// as servers end it before. A timeout shows as the last error in [Status].
 	SilenceTimeout time.Duration
 
 	// Definitions, if not nil, makes the kind optional: while the server doesn't serve it, the informer is

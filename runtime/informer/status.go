@@ -86,10 +86,11 @@ type Status struct {
 	LastError    error
 	FailingSince time.Time
 	Failures     int
-	// LastEvent is when a watch last delivered anything, bookmarks included. LastBookmark is when the open watch
-	// last delivered a bookmark, not counting the one that ends initial events. Servers that have sent one send
-	// one about every minute, so an older one means that the connection may be dead. Zero doesn't: API servers
-	// without a watch cache send none, others none before the first change.
+	// LastEvent is when a watch last delivered anything, bookmarks included. LastBookmark is when the current
+	// watch, or until it opens the one before, last delivered a bookmark, not counting the one that ends initial
+	// events. A server that has sent one on a watch sends one about every minute, so an older one means that the
+	// connection may be dead. Zero means nothing: a server without a watch cache sends none, and one whose etcd
+	// sends no progress notifications sends none until something changes after the watch began.
 	LastEvent, LastBookmark time.Time
 	// Mutations counts the cached objects that were found to be modified, see MutationSample of Options.
 	// MutatedSince is when the first was found, MutatedObject the last one.

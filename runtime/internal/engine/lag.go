@@ -44,7 +44,7 @@ func (i *engine[K]) setLag(s *informer.Status) {
 	case s.Reading.NotStreamed != "":
 		to.Absent = "watches aren't decoded by kubewright: " + s.Reading.NotStreamed
 	case to.Since.IsZero():
-		to.Absent = "it is counted from now on"
+		to.Absent = "it is counted once somebody has asked for it"
 	case untimed && s.Reading.DropSent:
 		to.Absent = "the server leaves metadata.managedFields out, as it was asked to"
 	case untimed:

@@ -35,6 +35,7 @@ func (g *Group) Health() reflector.Health {
 	for _, f := range g.ending {
 		h = merge(h, f.reflector.Health())
 	}
+	h.LastBookmark = time.Time{} // Only those of watches that are open count.
 	h.State = reflector.Idle
 	if g.stopped || g.fatal != nil {
 		h.State = reflector.Stopped

@@ -261,6 +261,11 @@ func (w *world) checkAlways() {
 	if several != w.sink.pinned {
 		w.t.Errorf("changes of several feeds: %t, pinned: %t", several, w.sink.pinned)
 	}
+	if at := health.LastBookmark; !at.IsZero() && !slices.ContainsFunc(w.group.feeds, func(f *feed) bool {
+		return f.reflector.Health().LastBookmark.Equal(at)
+	}) {
+		w.t.Errorf("the last bookmark is of %v, and of no feed that reads", at)
+	}
 	before := w.health
 	if health.Synced.Before(before.Synced) || health.LastEvent.Before(before.LastEvent) ||
 		health.RelistedAt.Before(before.RelistedAt) ||
