@@ -62,12 +62,14 @@ func (s *source) lookAt(to *Snapshot) (goesOn bool) {
 
 // logPanic logs a panic, if there was one.
 func logPanic(source string, reason any) {
-	if reason == nil {
+	var err error
+	switch reason := reason.(type) {
+	case nil:
 		return
-	}
-	err, ok := reason.(error)
-	if text, isText := reason.(string); !ok && isText {
-		err = errors.New(text)
+	case error:
+		err = reason
+	case string:
+		err = errors.New(reason)
 	}
 	klog.Background().Error(err, "Eyes panicked while they looked by themselves", "source", source,
 		"panic", fmt.Sprintf("%T", reason), "stack", string(debug.Stack()))

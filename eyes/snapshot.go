@@ -130,8 +130,8 @@ type Handler struct {
 	Backlog   int    `json:"backlog"`
 	Delivered uint64 `json:"delivered"`
 	Panics    int    `json:"panics,omitempty"`
-	// Panicked is when the handler last panicked, PanickingSince when it did first of those times with no more
-	// than ten minutes between two. Both are nil if it never has.
+	// Panicked is when the handler last panicked. PanickingSince is when the last series of panics began, which
+	// are at most ten minutes apart. Both are nil if it never has.
 	Panicked       *time.Time `json:"panicked,omitempty"`
 	PanickingSince *time.Time `json:"panickingSince,omitempty"`
 }

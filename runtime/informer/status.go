@@ -142,8 +142,8 @@ type HandlerStatus struct {
 	// Synced is set if the handler has received the initial list, Busy if it hasn't returned from a
 	// notification, or is about to be given one. Backlog is how many notifications wait for it, without that
 	// one. Delivered grows with each notification that it is given. Panics is how often it has panicked,
-	// Panicked when it last did, and PanickingSince when it did first of those times with no more than ten
-	// minutes between two. Both are nil if it never has.
+	// Panicked when it last did. PanickingSince is when the last series of panics began, which are at most ten
+	// minutes apart. Both are nil if it never has.
 	Synced, Busy             bool
 	Backlog                  int
 	Delivered                uint64

@@ -4,10 +4,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"k8s.io/apimachinery/pkg/watch"
-
-	"github.com/kubewright/kubewright/runtime/internal/sources"
 )
 
 // State is what a reflector is doing.
@@ -179,11 +175,11 @@ func (h *health) connected() {
 	})
 }
 
-// event notes that an event arrives now, and returns that time.
-func (h *health) event(e sources.Event) (now int64) {
+// event notes that an event arrives now, which may be a bookmark that counts, and returns that time.
+func (h *health) event(bookmark bool) (now int64) {
 	now = time.Now().UnixNano()
 	h.lastEvent.Store(now)
-	if e.Type == watch.Bookmark && !e.InitialEventsEnd {
+	if bookmark {
 		h.lastBookmark.Store(now)
 	}
 	return now

@@ -217,7 +217,7 @@ func (r *Reflector) follow(
 		if err != nil {
 			return false, r.endOfStream(ctx, err, opened, count)
 		}
-		now := r.health.event(event)
+		now := r.health.event(event.Type == watch.Bookmark && !event.InitialEventsEnd)
 		if event.Written != 0 {
 			r.opts.Lag.Add(now/int64(time.Millisecond), event.Written)
 		}
