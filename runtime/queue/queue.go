@@ -205,7 +205,8 @@ func (q *Queue[T]) Done(item T) {
 	}
 	wasAdded := *state&again != 0
 	*state &^= inProcess | again
-	if q.inProcess == 0 {
+	// idle and empty are those of callers that wait, and with the lock held none can begin to.
+	if q.inProcess == 0 && (q.idle != nil || q.empty != nil) {
 		defer q.endDrains() // also when a function of the Config panics
 	}
 	if wasAdded {
@@ -328,9 +329,16 @@ func (q *Queue[T]) raise(id uint32, priority int32) bool {
 
 // priority returns the priority with which item is added, 0 in a queue without priorities.
 func (q *Queue[T]) priority(item T, given *int) int32 {
-	switch {
-	case q.ranks == nil:
+	if q.ranks == nil {
 		return 0
+	}
+	return q.ranked(item, given)
+}
+
+// ranked is priority in a queue that has priorities. It isn't part of priority, so an Add without them doesn't pay
+// for a call.
+func (q *Queue[T]) ranked(item T, given *int) int32 {
+	switch {
 	case given != nil:
 		return q.ranks.clamp(*given)
 	case q.priorityOf != nil:
