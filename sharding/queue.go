@@ -14,6 +14,8 @@ type Queue[T comparable] struct {
 	workqueue.TypedRateLimitingInterface[T]
 	accepts func(T) bool
 	dropped atomic.Uint64
+	// note notes what happens to an item for those who look at the inner queue, nil if it can't.
+	note func(item T, what string)
 }
 
 // NewQueue returns a queue that adds an item to inner, and later hands it to a worker, only if accepts
@@ -24,7 +26,11 @@ type Queue[T comparable] struct {
 // Dropped items aren't remembered: a replica that becomes the owner of an item must add it, as informers do
 // with the objects of ranges that are added to them.
 func NewQueue[T comparable](inner workqueue.TypedRateLimitingInterface[T], accepts func(T) bool) *Queue[T] {
-	return &Queue[T]{TypedRateLimitingInterface: inner, accepts: accepts}
+	q := &Queue[T]{TypedRateLimitingInterface: inner, accepts: accepts}
+	if noting, ok := inner.(interface{ Note(item T, what string) }); ok {
+		q.note = noting.Note
+	}
+	return q
 }
 
 // Unwrap returns the inner queue, which function Run of runtime/workqueue asks for the contexts of items.
@@ -43,6 +49,9 @@ func (q *Queue[T]) Accepts(item T) bool {
 		return true
 	}
 	q.dropped.Add(1)
+	if q.note != nil {
+		q.note(item, "dropped: this replica doesn't own it")
+	}
 	return false
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -80,6 +81,31 @@ func TestQueue(t *testing.T) {
 				t.Error(fmt.Errorf("something is in process: %w", err))
 			}
 		})
+	}
+}
+
+// TestQueueNotesDrops checks that whoever asks for an item of the inner queue sees that it was dropped.
+func TestQueueNotesDrops(t *testing.T) {
+	var owned atomic.Bool
+	inner := queue.New(queue.Config[string]{})
+	inner.Keep()
+	q := sharding.NewQueue(inner, func(string) bool { return owned.Load() })
+	defer q.ShutDown()
+	inner.Line("a")
+	q.Add("a")
+	owned.Store(true)
+	q.Add("a")
+	owned.Store(false)
+	q.ShutDown()
+	q.Get()
+	var got []string
+	_, steps := inner.Line("a")
+	for _, s := range steps {
+		got = append(got, strings.SplitAfter(s.What, " after")[0])
+	}
+	const dropped = "dropped: this replica doesn't own it"
+	if want := []string{dropped, "added", "started", dropped, "ended after"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -188,7 +188,14 @@ func TestOwnWritesTellsResults(t *testing.T) {
 	if s := look.Status(); s.Failing > 0 {
 		t.Errorf("after runs that have asked for another: %+v", s)
 	}
+	q.Forget(reconcile.Request{}) // as the controller does after a success
 	failure = errors.New("no flour")
+	run(1)
+	q.Forget(reconcile.Request{})
+	if _, steps := look.Line("/"); len(steps) == 0 ||
+		steps[len(steps)-1].What != "its failures are forgotten, as after a success" {
+		t.Errorf("after a success: %v", steps)
+	}
 	run(1)
 	_, steps := look.Line("/")
 	if !slices.ContainsFunc(steps, func(s queue.Step) bool { return s.What == "the error was: no flour" }) {

@@ -98,20 +98,28 @@ func (q *Queue[T]) calm(item T) {
 	}
 }
 
-// setFailing sets the number of items that fail, and the one that has failed for the longest time.
+// setFailing sets the number of items that fail, and the one that has failed for the longest time. Those
+// that are given up without Forget, as controller-runtime does after a TerminalError, aren't in the queue
+// any more.
 func (q *Queue[T]) setFailing(s *Status) {
 	f := q.failing.Load()
 	if f == nil || len(f.since) == 0 {
 		return
 	}
-	s.Failing = len(f.since)
 	now := q.base.now()
 	first := now
 	var longest T
 	for item, since := range f.since {
+		if q.table.find(item) == 0 {
+			continue
+		}
+		s.Failing++
 		if since <= first {
 			first, longest = since, item
 		}
+	}
+	if s.Failing == 0 {
+		return
 	}
 	s.FailingItem, s.FailingFor = longest, time.Duration(now-first)
 	if h := q.history.Load(); h != nil && h.lines[longest] != nil {

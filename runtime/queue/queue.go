@@ -335,8 +335,8 @@ func (q *Queue[T]) priority(item T, given *int) int32 {
 	return q.ranked(item, given)
 }
 
-// ranked is priority in a queue that has priorities. It isn't part of priority, so an Add without them doesn't pay
-// for a call.
+// ranked is priority in a queue that has priorities. It isn't part of priority, so an Add without them
+// doesn't pay for a call.
 func (q *Queue[T]) ranked(item T, given *int) int32 {
 	switch {
 	case given != nil:

@@ -56,7 +56,7 @@ func TestFailing(t *testing.T) {
 		for name, again := range map[string]func(){
 			"AddRateLimited": func() { q.AddRateLimited("bad") },
 			"AddWith":        func() { q.AddWith("bad", queue.AddOptions{RateLimited: true}) },
-			"When":           func() { q.When("bad") },
+			"When":           func() { q.AddAfter("bad", q.When("bad")) },
 		} {
 			for n := range 13 {
 				if s := q.Status(); (s.Failing > 0) != (n >= 12) {
@@ -75,6 +75,30 @@ func TestFailing(t *testing.T) {
 				t.Errorf("%s: after a success: %+v", name, s)
 			}
 		}
+	})
+}
+
+// TestGivenUpIsNoFailure gives an item up without Forget, as controller-runtime does after a TerminalError:
+// it is no longer reported, until it fails again.
+func TestGivenUpIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{})
+		defer q.ShutDown()
+		failing := func(when string, want int) {
+			t.Helper()
+			if s := q.Status(); s.Failing != want || (s.FailingItem != nil) != (want > 0) {
+				t.Errorf("%s: %+v, want %d", when, s, want)
+			}
+		}
+		for range 12 {
+			q.AddRateLimited("bad")
+			q.Get()
+			failing("in process", min(q.NumRequeues("bad")/12, 1))
+			q.Done("bad")
+		}
+		failing("given up", 0)
+		q.AddRateLimited("bad")
+		failing("after another failure", 1)
 	})
 }
 
