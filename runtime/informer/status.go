@@ -79,6 +79,9 @@ type Status struct {
 	// three lists were within three minutes, zero if the last three weren't.
 	RecentLists    [3]time.Time
 	RelistingSince time.Time
+	// ListingSince is when the list that is under way began, zero if none is. One that is cut off, and is
+	// repeated at once, goes on; one that has failed doesn't.
+	ListingSince time.Time
 	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports
 	// server versions that went back, though that is not a failure. Failures counts the failures in a row
 	// since a watch was last opened, and FailingSince is when the first of them happened. Both are zero if
@@ -92,11 +95,13 @@ type Status struct {
 	// connection may be dead. Zero means nothing: a server without a watch cache sends none, and one whose etcd
 	// sends no progress notifications sends none until something changes after the watch began.
 	LastEvent, LastBookmark time.Time
-	// Mutations counts the cached objects that were found to be modified, see MutationSample of Options.
-	// MutatedSince is when the first was found, MutatedObject the last one.
-	Mutations     int
-	MutatedSince  time.Time
-	MutatedObject string
+	// FindsMutations is set if some cached objects are compared with copies, see MutationSample of Options.
+	// Mutations counts those that were found to be modified. MutatedSince is when the first was found,
+	// MutatedObject the last one.
+	FindsMutations bool
+	Mutations      int
+	MutatedSince   time.Time
+	MutatedObject  string
 	// ResourceVersion is the version of the collection that the store reflects.
 	ResourceVersion string
 	// Objects is the number of objects in the store. Queued is the number of changes

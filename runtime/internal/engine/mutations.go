@@ -191,5 +191,5 @@ func (d *mutationDetector) status(s *informer.Status) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s.Mutations, s.MutatedSince, s.MutatedObject = d.found, d.first, d.last
+	s.FindsMutations, s.Mutations, s.MutatedSince, s.MutatedObject = true, d.found, d.first, d.last
 }

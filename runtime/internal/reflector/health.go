@@ -43,6 +43,9 @@ type Health struct {
 	ListItems      int
 	Relisted       error
 	RelistedAt     time.Time
+	// ListingSince is when the list that is under way began, zero if none is. One that is cut off, and is
+	// repeated at once, goes on; one that has failed doesn't.
+	ListingSince time.Time
 	// RecentLists are when the last three lists became visible, the latest last. RelistingSince is when the
 	// first relist of those became visible of which each three lists were within three minutes, zero if the
 	// last three weren't.
@@ -88,6 +91,7 @@ func (h *health) read() Health {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.h
+	now.ListingSince = h.listing
 	now.LastEvent, now.LastBookmark = timeOf(&h.lastEvent), timeOf(&h.lastBookmark)
 	return now
 }

@@ -269,6 +269,41 @@ func TestDescribeType(t *testing.T) {
 	}
 }
 
+// TestHealthOfLists checks since when a list is under way: one that is cut off goes on, and one that follows an
+// error is another.
+func TestHealthOfLists(t *testing.T) {
+	(scenario{
+		before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
+		then: func(w *world) {
+			check := func(when string, since time.Time) {
+				w.t.Helper()
+				if h := w.ours.Health(); !h.ListingSince.Equal(since) {
+					w.t.Errorf("%s: %+v, want a list since %v", when, h, since)
+				}
+			}
+			start := time.Now()
+			check("first", start)
+			for range 5 {
+				bubble.Advance(15 * time.Second)
+				w.server.CloseWatches()
+			}
+			check("cut off", start)
+			w.server.OmitEndBookmark(false)
+			bubble.Advance(time.Minute)
+			w.server.EndInitialEvents()
+			w.advanceUntil(func() bool { return w.ours.Health().State == Watching })
+			check("after it", time.Time{})
+			w.server.OmitEndBookmark(true)
+			failed := time.Now()
+			w.server.FailWatches(apierrors.NewBadRequest("odd"))
+			bubble.Advance(time.Minute)
+			if h := w.ours.Health(); !h.ListingSince.After(failed) || h.State != Streaming {
+				w.t.Errorf("after an error at %v: %+v", failed, h)
+			}
+		},
+	}).play(t, ours)
+}
+
 // TestHealthOfRelists checks since when lists follow each other quickly.
 func TestHealthOfRelists(t *testing.T) {
 	start := time.Now()

@@ -35,7 +35,7 @@ func (g *Group) Health() reflector.Health {
 	for _, f := range g.ending {
 		h = merge(h, f.reflector.Health())
 	}
-	h.LastBookmark = time.Time{} // Only those of watches that are open count.
+	h.LastBookmark, h.ListingSince = time.Time{}, time.Time{} // Only those of feeds that run count.
 	h.State = reflector.Idle
 	if g.stopped || g.fatal != nil {
 		h.State = reflector.Stopped
@@ -68,6 +68,9 @@ func merge(a, b reflector.Health) reflector.Health {
 	// Not the lists of both together: each range that is added has a first list, which is no relist.
 	if slices.CompareFunc(a.RecentLists[:], b.RecentLists[:], time.Time.Compare) < 0 {
 		a.RecentLists, a.RelistingSince = b.RecentLists, b.RelistingSince
+	}
+	if a.ListingSince.IsZero() || !b.ListingSince.IsZero() && b.ListingSince.Before(a.ListingSince) {
+		a.ListingSince = b.ListingSince
 	}
 	a.LastEvent, a.LastBookmark = later(a.LastEvent, b.LastEvent), later(a.LastBookmark, b.LastBookmark)
 	if b.LastError != nil {

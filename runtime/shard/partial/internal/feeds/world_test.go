@@ -295,6 +295,9 @@ func (w *world) checkQuiet(what string) {
 		w.t.Errorf("%s: the last bookmark is of %v, that of the feed that reads of %v", what, health.LastBookmark,
 			bookmark)
 	}
+	if !health.ListingSince.IsZero() {
+		w.t.Errorf("%s: a list has been under way since %v", what, health.ListingSince)
+	}
 	stored, live := map[string]string{}, map[string]string{}
 	for name, o := range w.sink.objects {
 		stored[name] = stateOf(o)
