@@ -50,13 +50,24 @@ func (e *Eyes) lookAlone() (next time.Duration) {
 	return next
 }
 
-// lookAt adds what the source has to a snapshot. If nobody asks for that, a source that panics doesn't hide
-// the others.
+// lookAt adds what the source has to a snapshot. A source that panics neither hides the others nor ends a
+// program that is scraped. It becomes a finding, and its first panic in a row is logged.
 func (s *source) lookAt(to *Snapshot) (goesOn bool) {
-	if !to.asked {
-		goesOn = true
-		defer func() { logPanic(s.name, recover()) }()
-	}
+	goesOn = true
+	defer func() {
+		reason := recover()
+		if reason == nil {
+			s.panicking = time.Time{}
+			return
+		}
+		if s.panicking.IsZero() {
+			s.panicking = to.Taken
+			logPanic(s.name, reason)
+		}
+		to.panics = append(to.panics, Finding{Kind: "source panics", Source: s.name, Subject: "the source",
+			Cause: "its status can't be read, as that panics; the log has the stack", Since: s.panicking,
+			Earlier: true})
+	}()
 	return s.look(to)
 }
 
@@ -71,6 +82,6 @@ func logPanic(source string, reason any) {
 	case string:
 		err = errors.New(reason)
 	}
-	klog.Background().Error(err, "Eyes panicked while they looked by themselves", "source", source,
+	klog.Background().Error(err, "Eyes panicked while they looked", "source", source,
 		"panic", fmt.Sprintf("%T", reason), "stack", string(debug.Stack()))
 }

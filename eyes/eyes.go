@@ -55,6 +55,8 @@ type source struct {
 	// look adds what the source has to a snapshot. It returns false if the source has ended: then it is
 	// forgotten.
 	look func(s *Snapshot) (goesOn bool)
+	// panicking is the look since which it panics, zero if it doesn't. The looks' lock guards it.
+	panicking time.Time
 }
 
 // Options are those of an Eyes. The zero value is valid.
@@ -188,7 +190,7 @@ func (e *Eyes) add(name string, look func(*Snapshot) bool) {
 // set is add for a caller that holds mu.
 func (e *Eyes) set(name string, look func(*Snapshot) bool) {
 	e.forget(name)
-	e.sources[name] = &source{name, look}
+	e.sources[name] = &source{name: name, look: look}
 	e.wait(alone)
 }
 

@@ -2,15 +2,9 @@ package eyes_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -153,6 +147,30 @@ func TestFindings(t *testing.T) {
 			},
 			wait: 40 * time.Second, kind: "never synced", texts: []string{"without an error"},
 		},
+		"a stream that is cut before its end, again and again": {
+			fault: func(r *rig) { r.server.OmitEndBookmark(true); r.start() },
+			later: func(r *rig) {
+				for range 4 {
+					bubble.Advance(15 * time.Second)
+					r.server.CloseWatches()
+				}
+			},
+			wait: 10 * time.Second, kind: "never synced",
+			texts: []string{"without an error, since 2000-01-01T00:00:00Z"},
+		},
+		"a relist that never ends": {
+			fault: func(r *rig) {
+				r.start()
+				r.server.OnRequest(func(ctx context.Context, _ runtimetest.Request) error {
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				r.server.FailWatches(apierrors.NewResourceExpired("too old"))
+			},
+			wait: 40 * time.Second, kind: "relist hangs",
+			texts: []string{"in state Streaming, without an error", "the cache doesn't change",
+				"since 2000-01-01T00:00:0"},
+		},
 		"relists": {
 			fault: func(r *rig) { r.start() },
 			later: func(r *rig) {
@@ -209,6 +227,18 @@ func TestFindings(t *testing.T) {
 			},
 			wait: 20 * time.Second, kind: "handler hangs",
 			texts: []string{"baker", "1 more wait", ", since 2000-01-01T00:00:20Z or earlier"},
+		},
+		"a handler that hangs while others come and go": {
+			fault: func(r *rig) {
+				never := make(chan struct{})
+				r.handle(func() { <-never })
+				r.start()
+				r.Cleanup(func() { close(never) })
+				r.server.Create(configMap("a"))
+				synctest.Wait()
+			},
+			later: func(r *rig) { r.another("ringer"); r.another("ringer") },
+			wait:  20 * time.Second, kind: "handler hangs", texts: []string{"baker"},
 		},
 		"a handler that is slow": {
 			fault: func(r *rig) {
@@ -400,101 +430,6 @@ func TestNames(t *testing.T) {
 			if !strings.Contains(i.LastError, "spec.size") || i.Relisted != i.LastError {
 				t.Errorf("texts %q and %q", i.LastError, i.Relisted)
 			}
-		}
-	}
-}
-
-// TestHandler checks the answers.
-func TestHandler(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		r.start()
-		r.lack()
-		get := func(method, target string) (*http.Response, string) {
-			w := httptest.NewRecorder()
-			r.eyes.ServeHTTP(w, httptest.NewRequest(method, target, nil))
-			resp := w.Result()
-			text, err := io.ReadAll(resp.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return resp, string(text)
-		}
-		resp, text := get(http.MethodGet, "/debug/eyes")
-		for _, part := range []string{
-			"nothing to compare with yet", "configmaps", "Watching", "bakeries", "no findings",
-		} {
-			if !strings.Contains(text, part) {
-				t.Errorf("the text lacks %q:\n%s", part, text)
-			}
-		}
-		if got := resp.Header.Get("Kubewright-Compared"); got != "false" {
-			t.Errorf("compared: %s", got)
-		}
-		bubble.Pass(time.Minute)
-		resp, text = get(http.MethodGet, "/debug/eyes?format=json")
-		var s eyes.Snapshot
-		if err := json.Unmarshal([]byte(text), &s); err != nil {
-			t.Fatal(err)
-		}
-		if len(s.Findings) != 1 || s.Schema != eyes.Schema || len(s.Informers) != 1 || !s.Informers[0].Synced ||
-			s.Queues[0].Ready != 1 || s.Queues[0].OldestWaitingSeconds != nil {
-			t.Errorf("%+v", s)
-		}
-		if got := resp.Header.Get("Kubewright-Findings"); got != "1" {
-			t.Errorf("%s findings", got)
-		}
-		for _, c := range []struct {
-			method, target string
-			status, length int
-		}{
-			{http.MethodHead, "/", 200, 0}, {http.MethodPost, "/", 405, -1}, {http.MethodDelete, "/", 405, -1},
-			{http.MethodHead, "/?format=html", 200, 0}, {http.MethodGet, "/?format=xml", 400, -1},
-		} {
-			resp, text := get(c.method, c.target)
-			if resp.StatusCode != c.status || c.length >= 0 && len(text) != c.length {
-				t.Errorf("%s %s: status %d, %q", c.method, c.target, resp.StatusCode, text)
-			}
-		}
-	})
-}
-
-// TestPage checks that browsers get the page wherever it is mounted, and that its policy allows its own
-// script and style, and no other.
-func TestPage(t *testing.T) {
-	e := eyes.New(eyes.Options{})
-	mux := http.NewServeMux()
-	mux.Handle("/exact", e)
-	mux.Handle("/below/", e)
-	mux.Handle("/proxy/", http.StripPrefix("/proxy", e))
-	for _, path := range []string{"/exact", "/below/", "/below/more", "/proxy/", "/exact?format=html"} {
-		r := httptest.NewRequest(http.MethodGet, path, nil)
-		if !strings.Contains(path, "?") {
-			r.Header.Set("Accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")
-		}
-		w := httptest.NewRecorder()
-		mux.ServeHTTP(w, r)
-		body, h := w.Body.String(), w.Header()
-		if w.Code != http.StatusOK || !strings.HasPrefix(body, "<!doctype html>") ||
-			h.Get("Content-Type") != "text/html; charset=utf-8" || h.Get("X-Content-Type-Options") != "nosniff" ||
-			h.Get("Cache-Control") != "no-store" || h.Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s: status %d, %v, %.40q", path, w.Code, h, body)
-		}
-		policy := h.Get("Content-Security-Policy")
-		for _, element := range []string{"script", "style"} {
-			pattern := regexp.MustCompile("(?s)<" + element + "[^>]*>(.*?)</" + element + ">")
-			found := pattern.FindAllStringSubmatch(body, -1)
-			if len(found) != 1 {
-				t.Fatalf("%d elements %s", len(found), element)
-			}
-			sum := sha256.Sum256([]byte(found[0][1]))
-			want := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "';"
-			if !strings.Contains(policy, want) {
-				t.Errorf("the policy lacks %s: %s", want, policy)
-			}
-		}
-		if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") {
-			t.Errorf("policy %s", policy)
 		}
 	}
 }

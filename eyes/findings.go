@@ -12,7 +12,8 @@ import (
 // Finding is something that doesn't work. Its kinds, with what they need:
 //
 //	cannot list       an informer's lists or watches fail, twice in a row and for 10 s
-//	never synced      an informer runs without an error, and hasn't listed for a minute
+//	never synced      an informer without a whole list has listed for a minute, without two errors in a row
+//	relist hangs      an informer that had one has listed again for a minute, without two errors in a row
 //	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes. One that is
 //	                  silent from its start isn't found, as servers may send no bookmark before something
 //	                  changes: informer.Options.SilenceTimeout opens another
@@ -37,21 +38,23 @@ import (
 //	member can't act  a member of a sharded controller may begin no work in two looks
 //	work hangs        a member's work doesn't end in two looks though its range is to move
 //	no owner          nobody owns a range of a sharded controller in two looks
+//	source panics     what was added panics when its status is read
 //
 // Each request by a page or a command, and each scrape of eyesmetrics, is a look, and there is one after two
 // minutes without. Those that are compared are ten seconds apart or more. Where only looks tell since when,
 // the time is exact to some two minutes, or to the interval of scrapes if that is less.
 //
 // None fires for a start, a standby that never led, or an empty collection. Informers of one source that have
-// the same name are not compared with those of the look before.
+// the same name are not compared with those of the look before, and neither are handlers of one informer that
+// have the same name, while handlers come and go.
 type Finding struct {
 	Kind string `json:"kind"`
 	// Source is the name that was given to Add, Subject the informer, the handler or the queue.
 	Source  string `json:"source"`
 	Subject string `json:"subject"`
 	// Cause says why, as far as that is known, and Since since when. Earlier is set if it may have begun
-	// earlier: if only looks tell, with cache mutated, which is since a comparison, with never synced, which is
-	// since the state began, and with key fails, which is since the twelfth failure.
+	// earlier: if only looks tell, with cache mutated, which is since a comparison, with never synced, which may
+	// be since the state began, and with key fails, which is since the twelfth failure.
 	Cause   string    `json:"cause"`
 	Since   time.Time `json:"since,omitzero"`
 	Earlier bool      `json:"earlier,omitempty"`
@@ -99,7 +102,7 @@ const (
 // Findings returns what doesn't work, in the order of their sources. before is an earlier look, or nil: then
 // what needs two looks isn't found.
 func Findings(before, now *Snapshot) []Finding {
-	findings := []Finding{}
+	findings := append([]Finding{}, now.panics...)
 	var earlier Snapshot
 	if before != nil {
 		earlier = *before
@@ -171,10 +174,8 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		f.Kind, f.Since, f.Key = "cannot list", i.FailingSince, i.LastErrorKey
 		f.Cause = fmt.Sprintf("%s, %d requests failed in a row: %s", i.Reason, i.Failures, i.LastError)
 		found = append(found, f)
-	case !i.Synced && !i.Since.IsZero() && now.Sub(i.Since) >= syncWithin:
-		f.Kind, f.Since, f.Earlier = "never synced", i.Since, true
-		f.Cause = fmt.Sprintf("it is in state %s, without an error", i.State)
-		found = append(found, f)
+	case i.unlisted() && now.Sub(i.unlistedSince()) >= syncWithin:
+		found = append(found, i.listHangs(f))
 	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() &&
 		now.Sub(i.quietSince()) >= silentFor:
 		f.Kind, f.Since = "silent watch", i.quietSince()
@@ -192,13 +193,38 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 			now.Sub(i.ThirdListed).Round(time.Second), cmp.Or(i.Relisted, "an unknown reason"))
 		found = append(found, f)
 	}
-	if i.Mutations > 0 {
-		f.Kind, f.Since, f.Earlier, f.Key = "cache mutated", i.MutatedSince, true, i.MutatedKey
-		f.Cause = count(uint64(i.Mutations), "cached object was", "cached objects were") +
+	if i.Mutations != nil && i.MutatedSince != nil {
+		f.Kind, f.Since, f.Earlier, f.Key = "cache mutated", *i.MutatedSince, true, i.MutatedKey
+		f.Cause = count(uint64(*i.Mutations), "cached object was", "cached objects were") +
 			" modified by code that shares the cache"
 		found = append(found, f)
 	}
 	return found
+}
+
+// unlisted reports whether the informer has no list yet, or is listing again.
+func (i *Informer) unlisted() bool { return i.ListingSince != nil || !i.Synced && !i.Since.IsZero() }
+
+// unlistedSince returns since when the informer is unlisted, or in its state if that is all that is known.
+func (i *Informer) unlistedSince() time.Time {
+	if i.ListingSince != nil {
+		return *i.ListingSince
+	}
+	return i.Since
+}
+
+// listHangs returns the finding of an informer whose list doesn't end.
+func (i *Informer) listHangs(f Finding) Finding {
+	f.Kind, f.Since, f.Earlier = "never synced", i.unlistedSince(), i.ListingSince == nil
+	f.Cause = fmt.Sprintf("it is in state %s, without an error", i.State)
+	if i.Failures > 0 {
+		f.Cause = fmt.Sprintf("it is in state %s, after an error: %s", i.State, i.LastError)
+	}
+	if i.Synced {
+		f.Kind = "relist hangs"
+		f.Cause += "; until that list ends, the cache doesn't change"
+	}
+	return f
 }
 
 // subject returns what a finding about a handler of an informer is about.
@@ -214,14 +240,17 @@ func (i *Informer) quietSince() time.Time {
 
 // changes returns what two looks show of an informer.
 func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Finding) {
-	if !slices.EqualFunc(i.Handlers, was.Handlers, func(a, b Handler) bool { return a.Name == b.Name }) {
-		return found // Handlers came or went, and their names need not be different.
-	}
+	inOrder := slices.EqualFunc(i.Handlers, was.Handlers, sameHandler)
 	for n, h := range i.Handlers {
-		before := was.Handlers[n]
+		var before *Handler
+		if inOrder {
+			before = &was.Handlers[n]
+		} else if onlyHandler(i.Handlers, h) != nil { // Others came or went.
+			before = onlyHandler(was.Handlers, h)
+		}
 		f := Finding{Source: f.Source, Since: then, Earlier: true}
 		switch {
-		case h.Delivered < before.Delivered: // It is another one, of an informer that was made anew.
+		case before == nil || h.Delivered < before.Delivered: // It is another one.
 			continue
 		case h.Busy && before.Busy && h.Delivered == before.Delivered:
 			f.Kind = "handler hangs"
@@ -236,6 +265,22 @@ func (i *Informer) changes(f Finding, was *Informer, then time.Time) (found []Fi
 		}
 		f.Subject = h.subject(i)
 		found = append(found, f)
+	}
+	return found
+}
+
+// sameHandler reports whether two handlers have the same name and place.
+func sameHandler(a, b Handler) bool { return a.Name == b.Name && a.At == b.At }
+
+// onlyHandler returns the handler among all that has the name of h, nil without exactly one.
+func onlyHandler(all []Handler, h Handler) (found *Handler) {
+	for n := range all {
+		if sameHandler(all[n], h) {
+			if found != nil {
+				return nil
+			}
+			found = &all[n]
+		}
 	}
 	return found
 }

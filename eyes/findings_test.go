@@ -8,9 +8,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/eyes"
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/shard"
 	"github.com/kubewright/kubewright/runtime/shard/partial"
 )
@@ -107,4 +109,13 @@ func (r *rig) lack() {
 	r.queue.Get()
 	r.queue.Done("ns/first")
 	r.queue.Add("ns/a")
+}
+
+// another adds another handler.
+func (r *rig) another(name string) {
+	_, err := informer.AddEventHandler(r.informer, cache.ResourceEventHandlerFuncs{},
+		informer.HandlerOptions{Name: name})
+	if err != nil {
+		r.Fatal(err)
+	}
 }

@@ -3,10 +3,7 @@ package eyes
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,9 +30,13 @@ func (e *Eyes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body bytes.Buffer
 	contentType, h, query := "text/plain; charset=utf-8", w.Header(), r.URL.Query()
 	switch value := query.Get("owner"); {
+	case value != "" && query.Get("format") == "json":
+		contentType = "application/json"
+		h.Set(findingsHeader, "0")
+		_ = json.NewEncoder(&body).Encode(e.ownerOf(value)) // These types can be encoded.
 	case value != "":
 		h.Set(findingsHeader, "0")
-		body.WriteString(clean(e.ownerOf(value)) + "\n")
+		body.WriteString(clean(e.ownerOf(value).String()) + "\n")
 	case query.Get("key") != "" && !e.options.Keys:
 		http.Error(w, "names of objects aren't shown: set Options.Keys", http.StatusBadRequest)
 		return
@@ -85,23 +86,4 @@ func (e *Eyes) look(h http.Header) *Snapshot {
 	h.Set(findingsHeader, strconv.Itoa(len(s.Findings)))
 	h.Set(comparedHeader, strconv.FormatBool(s.Taken.Sub(s.Compared) <= 30*time.Second))
 	return s
-}
-
-// ownerOf says which members own a namespace or a UID, in each sharded controller.
-func (e *Eyes) ownerOf(value string) string {
-	e.mu.Lock()
-	asked := maps.Clone(e.owners)
-	e.mu.Unlock()
-	if len(asked) == 0 {
-		return "no member of a sharded controller was added"
-	}
-	var owners []string
-	for _, source := range slices.Sorted(maps.Keys(asked)) {
-		owner := "nobody"
-		if identity, owned := asked[source](value); owned {
-			owner = identity
-		}
-		owners = append(owners, fmt.Sprintf("%q is owned by %s of %q", value, owner, source))
-	}
-	return strings.Join(owners, "; ")
 }

@@ -93,9 +93,9 @@ func TestSourceThatWaits(t *testing.T) {
 	})
 }
 
-// TestPanicAlone checks that a source which panics doesn't end the program if nobody asks for the look, and
-// that others are seen.
-func TestPanicAlone(t *testing.T) {
+// TestPanic checks that a source which panics doesn't end the program, even if nobody asks for the look, that
+// others are seen, and that it is found, since its first panic in a row.
+func TestPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int32
 		e := eyes.New(eyes.Options{})
@@ -104,12 +104,15 @@ func TestPanicAlone(t *testing.T) {
 		if bubble.Advance(time.Hour); looks.Load() != 27 {
 			t.Errorf("%d looks", looks.Load())
 		}
-		defer func() {
-			if reason := recover(); reason != "odd" {
-				t.Errorf("a look panics with %v", reason)
-			}
-		}()
-		e.Snapshot()
+		s := e.Snapshot()
+		if len(s.Findings) != 1 || s.Findings[0].Kind != "source panics" || s.Findings[0].Source != "first" ||
+			time.Since(s.Findings[0].Since) != time.Hour-130*time.Second {
+			t.Errorf("found %v", s.Findings)
+		}
+		e.AddCaches("first", statuses{{Name: "a", State: informer.Watching}})
+		if s := e.Snapshot(); len(s.Findings) > 0 || len(s.Informers) != 1 {
+			t.Errorf("after it: %+v, found %v", s.Informers, s.Findings)
+		}
 	})
 }
 

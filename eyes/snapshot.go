@@ -35,6 +35,8 @@ type Snapshot struct {
 	keys bool
 	// asked is set if somebody has asked for the look.
 	asked bool
+	// panics are of sources that couldn't be looked at.
+	panics []Finding
 	// finds are set only during a look: they would keep the stores of informers that are gone.
 	finds []finder
 }
@@ -72,7 +74,9 @@ type Informer struct {
 	// RelistingSince is when the first relist of those became visible of which each three lists were within
 	// three minutes, nil if the last three weren't.
 	RelistingSince *time.Time `json:"relistingSince,omitempty"`
-	ListSeconds    float64    `json:"listSeconds,omitempty"`
+	// ListingSince is when the list that is under way began, nil if none is.
+	ListingSince *time.Time `json:"listingSince,omitempty"`
+	ListSeconds  float64    `json:"listSeconds,omitempty"`
 	// ListItems is how many objects the last list had, nil if there was none.
 	ListItems *int `json:"listItems,omitempty"`
 	// ListBytes is absent if no transport saw the responses.
@@ -88,12 +92,13 @@ type Informer struct {
 	FailingSince time.Time `json:"failingSince,omitzero"`
 	LastEvent    time.Time `json:"lastEvent,omitzero"`
 	LastBookmark time.Time `json:"lastBookmark,omitzero"`
-	Mutations    int       `json:"mutations,omitempty"`
-	MutatedSince time.Time `json:"mutatedSince,omitzero"`
-	// MutatedKey is the object of the last mutation, if Options.Keys is set.
-	MutatedKey      string `json:"mutatedKey,omitempty"`
-	ResourceVersion string `json:"resourceVersion,omitempty"`
-	Objects         int    `json:"objects"`
+	// Mutations is nil if they aren't looked for, MutatedSince if there were none. MutatedKey is the object of
+	// the last one, if Options.Keys is set.
+	Mutations       *int       `json:"mutations,omitempty"`
+	MutatedSince    *time.Time `json:"mutatedSince,omitempty"`
+	MutatedKey      string     `json:"mutatedKey,omitempty"`
+	ResourceVersion string     `json:"resourceVersion,omitempty"`
+	Objects         int        `json:"objects"`
 	// NotStreamed is why the last list or watch wasn't decoded while it arrived, empty if it was.
 	NotStreamed string    `json:"notStreamed,omitempty"`
 	Handlers    []Handler `json:"handlers"`
@@ -231,7 +236,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		FieldSelector: snapshot.selectorOf(s.FieldSelector), Form: formOf(s.Type), Dropped: s.Dropped,
 		Indexes: s.Indexes, State: string(s.State),
 		Since: s.Since, Synced: s.Synced, Listed: s.Listed, Lists: s.Lists, Watches: s.Watches,
-		ThirdListed: s.RecentLists[0], Mutations: s.Mutations, MutatedSince: s.MutatedSince,
+		ThirdListed: s.RecentLists[0],
 		ListSeconds: s.ListTook.Seconds(), Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
@@ -247,6 +252,15 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 	}
 	if !s.RelistingSince.IsZero() {
 		i.RelistingSince = new(s.RelistingSince)
+	}
+	if s.FindsMutations || s.Mutations > 0 {
+		i.Mutations = new(s.Mutations)
+	}
+	if s.Mutations > 0 {
+		i.MutatedSince = new(s.MutatedSince)
+	}
+	if !s.ListingSince.IsZero() {
+		i.ListingSince = new(s.ListingSince)
 	}
 	i.Lag, i.LagUnknown = lagOf(s, snapshot.asked)
 	if snapshot.keys {

@@ -65,11 +65,22 @@ func (s *Snapshot) writeMore(t *table, i *Informer) {
 	t.below("not known, because", i.Unread)
 	t.below("failing for", s.age(i.FailingSince), "reason", i.Reason)
 	t.below("last error", i.LastError, "its object", i.LastErrorKey)
+	if i.ListingSince != nil {
+		t.below("listing for", s.age(*i.ListingSince))
+	}
 	t.below("relisted because of", i.Relisted, "its object", i.RelistedKey)
-	t.below("modified objects", known(i.Mutations > 0, i.Mutations), "the last of them", i.MutatedKey)
 	t.below("not streamed, because", i.NotStreamed)
 	t.below("label selector", i.LabelSelector, "field selector", i.FieldSelector)
-	took, items := "", ""
+	took, items, mutations := "", "", ""
+	switch {
+	case i.Unread != "":
+	case i.Mutations == nil:
+		mutations = "not looked for"
+	case *i.Mutations == 0:
+		mutations = "none"
+	default:
+		t.below("modified objects", fmt.Sprint(*i.Mutations), "the last of them", i.MutatedKey)
+	}
 	if i.ListSeconds > 0 {
 		took = fmt.Sprintf("%.3fs", i.ListSeconds)
 	}
@@ -80,7 +91,7 @@ func (s *Snapshot) writeMore(t *table, i *Informer) {
 		"since the last list", s.age(i.Listed), "it took", took, "its objects", items,
 		"its bytes", known(i.ListBytes > 0, i.ListBytes), "since the last bookmark", s.age(i.LastBookmark),
 		"dropped fields", strings.Join(i.Dropped, ", "), "indexes", strings.Join(i.Indexes, ", "),
-		"lag isn't known, because", i.LagUnknown)
+		"modified objects", mutations, "lag isn't known, because", i.LagUnknown)
 }
 
 func (s *Snapshot) writeQueues(b *strings.Builder) {

@@ -38,14 +38,15 @@ func TestText(t *testing.T) {
 			Watches: 2, Objects: 3, ResourceVersion: "17", Listed: ago(time.Hour), ListSeconds: .3124,
 			ListItems: new(5), ListBytes: 4096,
 			LastEvent: ago(time.Second), LastBookmark: ago(31 * time.Second), Lag: &eyes.Lag{Median: 1, P99: 2}},
-		{Source: "shop", Resource: "pods", State: "Idle"},
+		{Source: "shop", Resource: "pods", State: "Idle", Mutations: new(0)},
 	}, Queues: []eyes.Queue{{Source: "bakeries"}}, Members: []eyes.Member{{Source: "bakers", Identity: "anna"}}}
 	odd := fine
 	odd.Informers = append([]eyes.Informer{}, fine.Informers...)
 	i := &odd.Informers[0]
 	i.LastError, i.LastErrorKey, i.Failures, i.FailingSince = "no\nrole", "ns/one", 2, ago(time.Minute)
 	i.Reason, i.Relisted, i.RelistedKey = "forbidden", "too old", "ns/two"
-	i.Mutations, i.MutatedKey, i.NotStreamed = 3, "ns/three", "it is wrapped"
+	i.Mutations, i.MutatedKey, i.NotStreamed = new(3), "ns/three", "it is wrapped"
+	i.ListingSince = new(ago(2 * time.Minute))
 	i.LabelSelector, i.FieldSelector = "a=b", "metadata.name=(name)"
 	i.Dropped, i.Indexes = []string{"status", "spec"}, []string{"namespace", "node"}
 	i.Lag, i.LagUnknown = nil, "objects have no times"
@@ -62,8 +63,9 @@ SOURCE INFORMER FORM STATE FOR SYNCED OBJECTS LISTS WATCHES LAST EVENT LAG 50% 9
 shop bakeries.example.com typed Watching 1m0s yes 3 1 2 1s 1.0s 2.0s 0
 ..name: the informer; version: v1; ` +
 			`resource version: 17; since the last list: 1h0m0s; it took: 0.312s; its objects: 5; its bytes: 4096; ` +
-			`since the last bookmark: 31s
+			`since the last bookmark: 31s; modified objects: not looked for
 shop pods - Idle - no 0 0 0 - - 0
+..modified objects: none
 
 SOURCE INFORMER HANDLER SYNCED BACKLOG DELIVERED BUSY PANICS
 
@@ -78,15 +80,17 @@ SOURCE INFORMER FORM STATE FOR SYNCED OBJECTS LISTS WATCHES LAST EVENT LAG 50% 9
 shop bakeries.example.com typed Watching 1m0s yes 3 1 2 1s - 2
 ..failing for: 1m0s; reason: forbidden
 ..last error: no role; its object: ns/one
+..listing for: 2m0s
 ..relisted because of: too old; its object: ns/two
-..modified objects: 3; the last of them: ns/three
 ..not streamed, because: it is wrapped
 ..label selector: a=b; field selector: metadata.name=(name)
+..modified objects: 3; the last of them: ns/three
 ..name: the informer; version: v1; ` +
 			`resource version: 17; since the last list: 1h0m0s; it took: 0.312s; its objects: 5; its bytes: 4096; ` +
 			`since the last bookmark: 31s; dropped fields: status, spec; indexes: namespace, node; ` +
 			`lag isn't known, because: objects have no times
 shop pods - Idle - no 0 0 0 - - 0
+..modified objects: none
 
 SOURCE INFORMER HANDLER SYNCED BACKLOG DELIVERED BUSY PANICS
 

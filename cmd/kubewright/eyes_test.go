@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/pem"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -41,8 +44,16 @@ func TestEyes(t *testing.T) {
 		}
 		fine.ServeHTTP(w, r)
 	})
-	server := httptest.NewServer(mux)
+	server, secured := httptest.NewServer(mux), httptest.NewUnstartedServer(mux)
 	defer server.Close()
+	secured.Config.ErrorLog = log.New(io.Discard, "", 0) // It complains of clients that don't trust it.
+	secured.StartTLS()
+	defer secured.Close()
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secured.Certificate().Raw})
+	if err := os.WriteFile(ca, certificate, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("sesame\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -55,6 +66,7 @@ func TestEyes(t *testing.T) {
 		{[]string{server.URL + "/fine"}, 0, "bakeries", "looking again"},
 		{[]string{server.URL + "/fine", "--json"}, 0, `"schema":1`, "looking again"},
 		{[]string{server.URL + "/fine", "--owner", "oslo"}, 0, "no member of a sharded controller was added", ""},
+		{[]string{server.URL + "/fine", "--owner", "oslo", "--json"}, 0, `"value":"oslo","owners":[]`, ""},
 		{[]string{server.URL + "/named", "--key", "oslo/one"}, 0, "oslo/one is not in queue bakeries", ""},
 		{[]string{server.URL + "/fine", "--key", "oslo/one"}, 2, "", "set Options.Keys"},
 		{[]string{server.URL + "/named", "--key", "a", "--owner", "b"}, 2, "", "give one of them"},
@@ -66,6 +78,10 @@ func TestEyes(t *testing.T) {
 		{[]string{server.URL + "/closed", "--token-file", token}, 0, "bakeries", ""},
 		{[]string{server.URL + "/closed", "--token-file", token + "s"}, 2, "", "read the token"},
 		{[]string{server.URL + "/fine", "--ca-file", token}, 2, "", "no certificate"},
+		{[]string{secured.URL + "/fine"}, 2, "", "certificate"},
+		{[]string{secured.URL + "/fine", "--ca-file", ca}, 0, "bakeries", ""},
+		{[]string{secured.URL + "/closed", "--ca-file", ca, "--token-file", token}, 0, "bakeries", ""},
+		{[]string{secured.URL + "/fine", "--insecure-skip-tls-verify"}, 0, "bakeries", ""},
 		{[]string{"http://127.0.0.1:1/"}, 2, "", "can't be reached"},
 		{[]string{"localhost/debug"}, 2, "", "give one such as"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/runtimetest"
 	"github.com/kubewright/kubewright/sharding"
 	"github.com/kubewright/kubewright/sharding/shardingtest"
@@ -33,6 +34,11 @@ type fault struct {
 }
 
 func nothing() {}
+
+// oddCaches panic when they are looked at.
+type oddCaches struct{}
+
+func (oddCaches) Statuses() []informer.Status { panic("odd") }
 
 // onHandle and onReconcile plant a fault in the handler, or the reconciler, and create an object.
 func onHandle(f func(*corev1.ConfigMap)) func(*program) func() {
@@ -128,6 +134,18 @@ var faults = map[string]fault{
 		},
 		labels: map[string]string{"source": "market", "resource": "configmaps"},
 	},
+	"KubewrightRelistHangs": {
+		plant: func(p *program) func() {
+			release := make(chan struct{})
+			p.server.OnRequest(func(context.Context, runtimetest.Request) error { <-release; return nil })
+			p.server.FailWatches(apierrors.NewResourceExpired("too old"))
+			return func() {
+				p.server.OnRequest(nil)
+				close(release)
+			}
+		},
+		labels: map[string]string{"source": "shop", "resource": "configmaps"},
+	},
 	"KubewrightSilentWatch": {plant: (*program).swallow},
 	"KubewrightRelistsTooOften": {
 		plant: func(p *program) func() {
@@ -144,6 +162,13 @@ var faults = map[string]fault{
 				p.inform("shop", p.server)
 			}
 		},
+	},
+	"KubewrightSourcePanics": {
+		plant: func(p *program) func() {
+			p.eyes.AddCaches("odd", oddCaches{})
+			return func() { p.eyes.Remove("odd") }
+		},
+		labels: map[string]string{"source": "odd"},
 	},
 	"KubewrightHandlerHangs": {
 		plant: func(p *program) func() {

@@ -16,12 +16,12 @@ import (
 //	registry.MustRegister(eyesmetrics.New(e))
 //
 // Its metrics are kubewright_informer_*, kubewright_handler_*, kubewright_queue_* and kubewright_findings.
-// Their labels are the name that was given to Add (source), group, version, resource and form of an informer,
-// the name of a handler, a state, a reason in a word, and the kind of a finding: never a namespace, key,
-// selector or text of an error. Informers with the same labels are one series: objects, counts, backlogs and
-// buckets add up, of ages the worst counts, and it has synced if all have. What isn't known has no series. A
-// count may go down when an informer is removed, as it does when a program starts anew. Folder monitoring of
-// the module has alerts and a dashboard that use them.
+// Their labels are the name that was given to Add (source), group, version, resource and form of an
+// informer, the name of a handler, or its type and where it was added, a state, a reason in a word, and the
+// kind of a finding: never a namespace, key, selector or text of an error. Informers with the same labels
+// are one series: objects, counts, backlogs and buckets add up, of ages the worst counts, and it has synced
+// if all have. What isn't known has no series. A count may go down when an informer is removed, as it does
+// when a program starts anew. Folder monitoring of the module has alerts and a dashboard that use them.
 func New(e *eyes.Eyes) prometheus.Collector { return collector{e} }
 
 type collector struct{ eyes *eyes.Eyes }
@@ -54,8 +54,10 @@ var (
 	informerFailed = gauge("informer_failing", "Informers that have failed twice in a row or more, by reason",
 		sum, append(ofInformer[:5:5], "reason"))
 	informerUnsynced = gauge("informer_unsynced_seconds",
-		"How long an informer that runs and doesn't fail has been in its state without a complete list", highest,
+		"How long an informer that runs and doesn't fail has been without its first complete list", highest,
 		ofInformer)
+	informerRelisting = gauge("informer_relisting_seconds",
+		"How long an informer that has synced and doesn't fail has been listing again", highest, ofInformer)
 	informerSilent = gauge("informer_silent_seconds",
 		"How long an open watch that has delivered bookmarks delivers nothing", highest, ofInformer)
 	informerThird = gauge("informer_third_list_seconds", "How long ago the last list but two became visible",
@@ -64,7 +66,8 @@ var (
 	informerWatches = counter("informer_watches_total", "Watches that were opened", ofInformer)
 
 	informerMutations = counter("informer_mutations_total",
-		"Cached objects that were found to be modified by someone they are shared with", ofInformer)
+		"Cached objects that were found to be modified by someone they are shared with, where they are looked for",
+		ofInformer)
 
 	handlerBacklog   = gauge("handler_backlog", "Notifications that wait for the handler", sum, ofHandler)
 	handlerDelivered = counter("handler_notifications_total", "Notifications that the handler was given",
@@ -149,7 +152,16 @@ func (all series) add(f *family, value float64, labels ...string) {
 }
 
 // joined returns labels as a key of a map, valid for metrics.
-func joined(labels []string) string { return strings.ToValidUTF8(strings.Join(labels, "\x00"), "?") }
+func joined(labels []string) string {
+	var b strings.Builder
+	for n, l := range labels {
+		if n > 0 {
+			b.WriteByte(0)
+		}
+		b.WriteString(strings.ReplaceAll(strings.ToValidUTF8(l, "?"), "\x00", "?"))
+	}
+	return b.String()
+}
 
 // labelsOf returns the values of ofInformer.
 func labelsOf(i *eyes.Informer) []string {
@@ -186,25 +198,36 @@ func (all series) addInformer(i *eyes.Informer, now time.Time) {
 		all.add(informerSilent, quiet.Seconds(), labels...)
 	}
 	all.add(informerLists, float64(i.Lists), labels...)
-	all.add(informerMutations, float64(i.Mutations), labels...)
+	if i.Mutations != nil {
+		all.add(informerMutations, float64(*i.Mutations), labels...)
+	}
 	all.add(informerWatches, float64(i.Watches), labels...)
 	for _, h := range i.Handlers {
-		all.add(handlerBacklog, float64(h.Backlog), and(h.Name)...)
-		all.add(handlerDelivered, float64(h.Delivered), and(h.Name)...)
-		all.add(handlerPanics, float64(h.Panics), and(h.Name)...)
+		name := h.Name
+		if h.At != "" { // Others may have that type or function, too.
+			name += " (" + h.At + ")"
+		}
+		all.add(handlerBacklog, float64(h.Backlog), and(name)...)
+		all.add(handlerDelivered, float64(h.Delivered), and(name)...)
+		all.add(handlerPanics, float64(h.Panics), and(name)...)
 	}
 }
 
 // addRunning adds what findings look at only while an informer runs.
 func (all series) addRunning(i *eyes.Informer, now time.Time, labels []string) {
-	unsynced := 0.0
+	unsynced, relisting := 0.0, 0.0
 	switch {
 	case i.Failures > 1:
 		all.add(informerFailed, 1, append(labels[:5:5], i.Reason)...)
+	case i.Synced && i.ListingSince != nil:
+		relisting = now.Sub(*i.ListingSince).Seconds()
+	case !i.Synced && i.ListingSince != nil:
+		unsynced = now.Sub(*i.ListingSince).Seconds()
 	case !i.Synced && !i.Since.IsZero():
 		unsynced = now.Sub(i.Since).Seconds()
 	}
 	all.add(informerUnsynced, unsynced, labels...)
+	all.add(informerRelisting, relisting, labels...)
 	if !i.ThirdListed.IsZero() {
 		all.add(informerThird, now.Sub(i.ThirdListed).Seconds(), labels...)
 	}

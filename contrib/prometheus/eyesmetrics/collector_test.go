@@ -28,11 +28,14 @@ func (caches) Statuses() []informer.Status {
 	one := informer.Status{
 		Type: "*v1.ConfigMap", Resource: resource, Namespace: "a", State: informer.Watching, Synced: true,
 		Objects: 2, Lists: 1, Watches: 3,
-		Handlers: []informer.HandlerStatus{{Name: "baker", Backlog: 4, Delivered: 5}},
+		Handlers: []informer.HandlerStatus{
+			{Name: "baker", Backlog: 4, Delivered: 5}, {Name: "baker", At: "a.go:1", Backlog: 1},
+		},
+		FindsMutations: true,
 	}
 	other, metadata := one, one
 	other.Namespace, other.Synced, other.Objects = "b", false, 5
-	metadata.Type = "*v1.PartialObjectMetadata"
+	metadata.Type, metadata.FindsMutations = "*v1.PartialObjectMetadata", false
 	return []informer.Status{one, other, metadata}
 }
 
@@ -43,7 +46,7 @@ func TestCollector(t *testing.T) {
 		e.AddCaches("shop", caches{})
 		q := queue.New(queue.Config[string]{})
 		defer q.ShutDown()
-		e.AddQueue("bakeries\xff", q)
+		e.AddQueue("bakeries\x00\xff", q)
 		q.Add("secret")
 		q.Get()
 		q.Done("secret")
@@ -64,17 +67,22 @@ kubewright_informer_synced{` + typed + `resource="configmaps",source="shop",vers
 # HELP kubewright_handler_backlog Notifications that wait for the handler
 # TYPE kubewright_handler_backlog gauge
 kubewright_handler_backlog{form="metadata",group="",handler="baker",resource="configmaps",source="shop",version="v1"} 4
+kubewright_handler_backlog{form="metadata",group="",handler="baker (a.go:1)",resource="configmaps",source="shop",version="v1"} 1
 kubewright_handler_backlog{` + typed + `handler="baker",resource="configmaps",source="shop",version="v1"} 8
+kubewright_handler_backlog{` + typed + `handler="baker (a.go:1)",resource="configmaps",source="shop",version="v1"} 2
+# HELP kubewright_informer_mutations_total Cached objects that were found to be modified by someone they are shared with, where they are looked for
+# TYPE kubewright_informer_mutations_total counter
+kubewright_informer_mutations_total{` + typed + `resource="configmaps",source="shop",version="v1"} 0
 # HELP kubewright_queue_ready Items that wait for a worker
 # TYPE kubewright_queue_ready gauge
-kubewright_queue_ready{source="bakeries?"} 1
+kubewright_queue_ready{source="bakeries??"} 1
 # HELP kubewright_findings What doesn't work, by kind
 # TYPE kubewright_findings gauge
-kubewright_findings{kind="no worker",source="bakeries?"} 1
+kubewright_findings{kind="no worker",source="bakeries??"} 1
 `
 		err := testutil.GatherAndCompare(registry, strings.NewReader(want), "kubewright_informer_objects",
 			"kubewright_informer_synced", "kubewright_handler_backlog", "kubewright_queue_ready",
-			"kubewright_findings")
+			"kubewright_findings", "kubewright_informer_mutations_total")
 		if err != nil {
 			t.Error(err)
 		}
@@ -121,17 +129,22 @@ func TestAges(t *testing.T) {
 		earlier := watching
 		earlier.RecentLists[0] = began.Add(-time.Hour)
 		idle := informer.Status{State: informer.Idle, Since: began}
+		relisting := informer.Status{State: "Listing", Since: time.Now(), Synced: true, ListingSince: began}
+		cut := informer.Status{State: informer.BackingOff, Since: time.Now(), ListingSince: began}
 		for name, c := range map[string]struct {
 			statuses statuses
 			want     string
 		}{
-			"reading":     {statuses{reading}, "unsynced_seconds 60"},
-			"failing":     {statuses{failing}, "failing 1 forbidden, unsynced_seconds 0"},
-			"failed once": {statuses{once}, "unsynced_seconds 60"},
-			"watching":    {statuses{watching}, "third_list_seconds 60, unsynced_seconds 0"},
+			"reading":     {statuses{reading}, "relisting_seconds 0, unsynced_seconds 60"},
+			"failing":     {statuses{failing}, "failing 1 forbidden, relisting_seconds 0, unsynced_seconds 0"},
+			"failed once": {statuses{once}, "relisting_seconds 0, unsynced_seconds 60"},
+			"watching":    {statuses{watching}, "relisting_seconds 0, third_list_seconds 60, unsynced_seconds 0"},
 			"idle":        {statuses{idle}, ""},
+			"relisting": {statuses{relisting, watching},
+				"relisting_seconds 60, third_list_seconds 60, unsynced_seconds 0"},
+			"cut": {statuses{cut}, "relisting_seconds 0, unsynced_seconds 60"},
 			"several": {statuses{earlier, reading, watching, idle, failing, failing},
-				"failing 2 forbidden, third_list_seconds 60, unsynced_seconds 60"},
+				"failing 2 forbidden, relisting_seconds 0, third_list_seconds 60, unsynced_seconds 60"},
 		} {
 			e := eyes.New(eyes.Options{})
 			e.AddCaches("shop", c.statuses)
@@ -144,8 +157,8 @@ func TestAges(t *testing.T) {
 			var got []string
 			for _, f := range families {
 				short := strings.TrimPrefix(f.GetName(), "kubewright_informer_")
-				if !slices.Contains([]string{"failing", "silent_seconds", "third_list_seconds", "unsynced_seconds"},
-					short) {
+				if !slices.Contains([]string{"failing", "relisting_seconds", "silent_seconds", "third_list_seconds",
+					"unsynced_seconds"}, short) {
 					continue
 				}
 				text := fmt.Sprint(short, " ", f.Metric[0].Gauge.GetValue())
