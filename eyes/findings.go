@@ -15,8 +15,8 @@ import (
 //	never synced      an informer without a whole list has listed for a minute, without two errors in a row
 //	relist hangs      an informer that had one has listed again for a minute, without two errors in a row
 //	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes. One that is
-//	                  silent from its start isn't found, as servers may send no bookmark before something
-//	                  changes: informer.Options.SilenceTimeout opens another
+//	                  silent from its start, such as the next one, isn't found, as servers may send no bookmark
+//	                  before something changes: informer.Options.SilenceTimeout opens another
 //	relists too often the last list but two is less than three minutes ago, since the first relist of which
 //	                  each three lists were as close
 //	handler hangs     a handler hasn't returned from the same notification between two looks

@@ -11,7 +11,6 @@ import (
 	"weak"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubewright/kubewright/eyes"
 	"github.com/kubewright/kubewright/internal/bubble"
@@ -92,53 +91,5 @@ func TestDropped(t *testing.T) {
 		if runtime.GC(); left.Value() != nil {
 			t.Error("the caches are left")
 		}
-	})
-}
-
-// racing means that the race detector is on.
-var racing bool
-
-// TestPrice checks that a look at 200 informers with two handlers each, and 100 queues, allocates at most
-// 300 KB.
-func TestPrice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := eyes.New(eyes.Options{})
-		server := runtimetest.NewServer[corev1.ConfigMap, corev1.ConfigMapList]()
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		for n := range 200 {
-			i := gen.NewShared[*corev1.ConfigMap](
-				func() gen.ResourceClient[*corev1.ConfigMapList] { return server }, gen.Options{})
-			for range 2 {
-				if _, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{}); err != nil {
-					t.Fatal(err)
-				}
-			}
-			running.Go(func() { i.RunWithContext(ctx) })
-			e.AddInformer(fmt.Sprint("informer ", n), i)
-		}
-		for n := range 100 {
-			q := queue.New(queue.Config[string]{})
-			defer q.ShutDown()
-			e.AddQueue(fmt.Sprint("queue ", n), q)
-		}
-		synctest.Wait()
-		for range 2 { // The first look makes informers count, and tells later ones how many there are.
-			e.Snapshot()
-			bubble.Pass(11 * time.Second)
-		}
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		s := e.Snapshot()
-		runtime.ReadMemStats(&after)
-		limit := uint64(300)
-		if racing { // Pools then drop what they have.
-			limit = 400
-		}
-		if got := (after.TotalAlloc - before.TotalAlloc) >> 10; got > limit || len(s.Informers) != 200 {
-			t.Errorf("a look at %d informers allocates %d KB", len(s.Informers), got)
-		}
-		cancel()
-		running.Wait()
 	})
 }
