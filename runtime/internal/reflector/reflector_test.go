@@ -269,8 +269,8 @@ func TestDescribeType(t *testing.T) {
 	}
 }
 
-// TestHealthOfLists checks since when a list is under way: one that is cut off goes on, and one that follows an
-// error is another.
+// TestHealthOfLists checks since when a list is under way: one that is cut off goes on, and one that
+// follows an error is another.
 func TestHealthOfLists(t *testing.T) {
 	(scenario{
 		before: func(w *world) { streamed(w); w.server.OmitEndBookmark(true) },
