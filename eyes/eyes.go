@@ -26,8 +26,8 @@ type Eyes struct {
 	sources map[string]*source
 	// waits is set while there is a timer for a look that nobody asks for.
 	waits bool
-	// owners tell who owns a namespace or a UID.
-	owners map[string]func(value string) (identity string, owned bool)
+	// members are those of sharded controllers.
+	members map[string]member
 	// lines are the queues that keep what happens to their items.
 	lines map[string]lineQueue
 
@@ -73,8 +73,7 @@ type Options struct {
 // has sources, its timer moves the bubble's clock, so a wait for ever isn't reported as a deadlock.
 func New(o Options) *Eyes {
 	return &Eyes{
-		options: o, sources: map[string]*source{}, owners: map[string]func(string) (string, bool){},
-		lines: map[string]lineQueue{},
+		options: o, sources: map[string]*source{}, members: map[string]member{}, lines: map[string]lineQueue{},
 	}
 }
 
@@ -154,7 +153,7 @@ func (e *Eyes) AddMember(
 		s.Members = append(s.Members, m)
 		return goesOn
 	})
-	e.owners[name] = ownerOf
+	e.members[name] = member{look, ownerOf}
 }
 
 // Remove forgets what was added by a name. A look that is under way may still call it, and show it.
@@ -167,7 +166,7 @@ func (e *Eyes) Remove(name string) {
 // forget forgets a source. The caller holds mu.
 func (e *Eyes) forget(name string) {
 	delete(e.sources, name)
-	delete(e.owners, name)
+	delete(e.members, name)
 	delete(e.lines, name)
 }
 

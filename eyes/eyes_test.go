@@ -167,8 +167,8 @@ func TestFindings(t *testing.T) {
 				})
 				r.server.FailWatches(apierrors.NewResourceExpired("too old"))
 			},
-			wait: 40 * time.Second, kind: "relist hangs",
-			texts: []string{"in state Streaming, without an error", "the cache doesn't change",
+			wait: 100 * time.Second, kind: "list hangs",
+			texts: []string{"in state Streaming, without an error", "the cache lacks what that list brings",
 				"since 2000-01-01T00:00:0"},
 		},
 		"relists": {

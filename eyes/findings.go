@@ -13,7 +13,8 @@ import (
 //
 //	cannot list       an informer's lists or watches fail, twice in a row and for 10 s
 //	never synced      an informer without a whole list has listed for a minute, without two errors in a row
-//	relist hangs      an informer that had one has listed again for a minute, without two errors in a row
+//	list hangs        an informer that had one has listed for three minutes, without two errors in a row, or
+//	                  has done so with ranges that it gained
 //	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes. One that is
 //	                  silent from its start, such as the next one, isn't found, as servers may send no bookmark
 //	                  before something changes: informer.Options.SilenceTimeout opens another
@@ -25,9 +26,9 @@ import (
 //	handler panics    a handler has panicked less than ten minutes ago, since the first of those with no more
 //	                  than ten minutes between two
 //	reconcile hangs   an item has been in process for ten minutes, in a queue with metrics
-//	key fails         items were requeued with back-off twelve times in a row, with the default limiter for
-//	                  10 s or longer: by errors if workqueue.Run or kwctrl.OwnWrites runs them, else also by
-//	                  results of controller-runtime with Requeue
+//	key fails         items in the queue were requeued with back-off twelve times in a row, with the default
+//	                  limiter for 10 s or longer: by errors if workqueue.Run or kwctrl.OwnWrites runs them,
+//	                  else also by results of controller-runtime with Requeue
 //	stale after own writes
 //	                  an item was handed out less than ten minutes ago though a cache didn't show its own
 //	                  writes, since the first of those with no more than ten minutes between two
@@ -90,6 +91,7 @@ func count(n uint64, one, several string) string {
 const (
 	failingFor    = 10 * time.Second
 	syncWithin    = time.Minute
+	listWithin    = 3 * time.Minute
 	silentFor     = 3 * time.Minute
 	threeLists    = 3 * time.Minute // Back-offs between lists grow to a minute. RelistingSince has the same.
 	backlogLimit  = 1000
@@ -174,7 +176,7 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 		f.Kind, f.Since, f.Key = "cannot list", i.FailingSince, i.LastErrorKey
 		f.Cause = fmt.Sprintf("%s, %d requests failed in a row: %s", i.Reason, i.Failures, i.LastError)
 		found = append(found, f)
-	case i.unlisted() && now.Sub(i.unlistedSince()) >= syncWithin:
+	case i.Failures < 2 && i.unlisted() && now.Sub(i.unlistedSince()) >= i.listWithin():
 		found = append(found, i.listHangs(f))
 	case i.State == string(informer.Watching) && !i.LastBookmark.IsZero() &&
 		now.Sub(i.quietSince()) >= silentFor:
@@ -213,6 +215,14 @@ func (i *Informer) unlistedSince() time.Time {
 	return i.Since
 }
 
+// listWithin is how long a list may take.
+func (i *Informer) listWithin() time.Duration {
+	if i.Synced {
+		return listWithin
+	}
+	return syncWithin
+}
+
 // listHangs returns the finding of an informer whose list doesn't end.
 func (i *Informer) listHangs(f Finding) Finding {
 	f.Kind, f.Since, f.Earlier = "never synced", i.unlistedSince(), i.ListingSince == nil
@@ -221,8 +231,8 @@ func (i *Informer) listHangs(f Finding) Finding {
 		f.Cause = fmt.Sprintf("it is in state %s, after an error: %s", i.State, i.LastError)
 	}
 	if i.Synced {
-		f.Kind = "relist hangs"
-		f.Cause += "; until that list ends, the cache doesn't change"
+		f.Kind = "list hangs"
+		f.Cause += "; the cache lacks what that list brings"
 	}
 	return f
 }

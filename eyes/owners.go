@@ -9,6 +9,12 @@ import (
 	"time"
 )
 
+// member is what AddMember was given.
+type member struct {
+	look    func() (m Member, goesOn bool, why error)
+	ownerOf func(value string) (identity string, owned bool)
+}
+
 // ownership is who owns a namespace or a UID, in each sharded controller.
 type ownership struct {
 	Schema int       `json:"schema"`
@@ -26,19 +32,17 @@ type owner struct {
 
 // ownerOf asks the members that were added who owns a namespace or a UID.
 func (e *Eyes) ownerOf(value string) ownership {
-	s := e.Snapshot()
 	e.mu.Lock()
-	asked := maps.Clone(e.owners)
+	asked := maps.Clone(e.members)
 	e.mu.Unlock()
-	o := ownership{Schema: Schema, Taken: s.Taken, Value: value, Owners: []owner{}}
+	o := ownership{Schema: Schema, Taken: time.Now(), Value: value, Owners: []owner{}}
 	for _, source := range slices.Sorted(maps.Keys(asked)) {
 		one := owner{Source: source}
-		if identity, owned := asked[source](value); owned {
+		if identity, owned := asked[source].ownerOf(value); owned {
 			one.Identity = identity
-		} else if n := slices.IndexFunc(s.Members, func(m Member) bool { return m.Source == source }); n < 0 {
-			one.Unknown = "the member has left"
-		} else if m := s.Members[n]; m.Owners == 0 && len(m.Unowned) == 0 { // It knows no range.
-			one.Unknown = cmp.Or(m.Error, "the member knows no ranges")
+		} else if m, _, why := asked[source].look(); m.Owners == 0 && len(m.Unowned) == 0 { // It knows no range.
+			text, _ := (&Snapshot{keys: e.options.Keys}).textOf(why)
+			one.Unknown = cmp.Or(text, "the member knows no ranges")
 		}
 		o.Owners = append(o.Owners, one)
 	}
@@ -47,7 +51,7 @@ func (e *Eyes) ownerOf(value string) ownership {
 
 func (o ownership) String() string {
 	if len(o.Owners) == 0 {
-		return "no member of a sharded controller was added"
+		return "no member of a sharded controller was added, or all have left"
 	}
 	var texts []string
 	for _, owner := range o.Owners {

@@ -161,9 +161,9 @@ type Queue struct {
 	// RunningKey is the item that has been in process for the longest time, if Options.Keys is set.
 	RunningKey string `json:"runningKey,omitempty"`
 	ShutDown   bool   `json:"shutDown,omitempty"`
-	// Failing counts the items that have failed twelve times in a row. FailingKey is the one that has been so
-	// for the longest time, since FailingSince, and FailingError the last error that the queue knows of it, if
-	// Options.Keys is set.
+	// Failing counts the items in the queue that have failed twelve times in a row. FailingKey is the one that
+	// has been so for the longest time, since FailingSince, and FailingError the last error that the queue
+	// knows of it, if Options.Keys is set.
 	Failing      int       `json:"failing"`
 	FailingSince time.Time `json:"failingSince,omitzero"`
 	FailingKey   string    `json:"failingKey,omitempty"`

@@ -193,7 +193,7 @@ func TestOwnWritesTellsResults(t *testing.T) {
 	run(1)
 	q.Forget(reconcile.Request{})
 	if _, steps := look.Line("/"); len(steps) == 0 ||
-		steps[len(steps)-1].What != "its failures are forgotten, as after a success" {
+		steps[len(steps)-1].What != "its failures are forgotten" {
 		t.Errorf("after a success: %v", steps)
 	}
 	run(1)

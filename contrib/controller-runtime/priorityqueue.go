@@ -110,7 +110,7 @@ func (q *priorityQueue[T]) AddWithOpts(o priorityqueue.AddOpts, items ...T) {
 // Forget is also noted: a controller tells no more of a run that succeeds, or asks for another one after a
 // time.
 func (q *priorityQueue[T]) Forget(item T) {
-	q.Note(item, "its failures are forgotten, as after a success")
+	q.Note(item, "its failures are forgotten")
 	q.Queue.Forget(item)
 }
 

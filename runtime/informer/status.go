@@ -79,8 +79,8 @@ type Status struct {
 	// three lists were within three minutes, zero if the last three weren't.
 	RecentLists    [3]time.Time
 	RelistingSince time.Time
-	// ListingSince is when the list that is under way began, zero if none is. One that is cut off, and is
-	// repeated at once, goes on; one that has failed doesn't.
+	// ListingSince is when the list that is under way began, later by its waits for others that are over, zero
+	// if none is. A list that is tried again at once, or after a refusal of the server, goes on.
 	ListingSince time.Time
 	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports
 	// server versions that went back, though that is not a failure. Failures counts the failures in a row

@@ -74,9 +74,14 @@ func (q *Queue[T]) Forget(item T) {
 	if f := q.failing.Load(); f != nil {
 		delete(f.since, item)
 		delete(f.succeeded, item)
-		if len(f.since)+len(f.succeeded) == 0 {
-			q.failing.Store(nil)
-		}
+		q.dropFailures(f)
+	}
+}
+
+// dropFailures drops failures that have no item.
+func (q *Queue[T]) dropFailures(f *failures[T]) {
+	if len(f.since)+len(f.succeeded) == 0 {
+		q.failing.Store(nil)
 	}
 }
 
@@ -98,9 +103,8 @@ func (q *Queue[T]) calm(item T) {
 	}
 }
 
-// setFailing sets the number of items that fail, and the one that has failed for the longest time. Those
-// that are given up without Forget, as controller-runtime does after a TerminalError, aren't in the queue
-// any more.
+// setFailing sets the number of items that fail, and the one that has failed for the longest time. It forgets
+// those that aren't in the queue any more: controller-runtime gives up without Forget after a TerminalError.
 func (q *Queue[T]) setFailing(s *Status) {
 	f := q.failing.Load()
 	if f == nil || len(f.since) == 0 {
@@ -111,6 +115,7 @@ func (q *Queue[T]) setFailing(s *Status) {
 	var longest T
 	for item, since := range f.since {
 		if q.table.find(item) == 0 {
+			delete(f.since, item)
 			continue
 		}
 		s.Failing++
@@ -119,6 +124,7 @@ func (q *Queue[T]) setFailing(s *Status) {
 		}
 	}
 	if s.Failing == 0 {
+		q.dropFailures(f)
 		return
 	}
 	s.FailingItem, s.FailingFor = longest, time.Duration(now-first)

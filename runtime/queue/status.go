@@ -21,10 +21,11 @@ type Status struct {
 	Timed                         bool
 	LongestRunning, OldestWaiting time.Duration
 	RunningItem                   any
-	// Failing is the number of items that have failed twelve times in a row or more, up to 1,000: for each, the
-	// limiter was asked for a delay that often since Forget, or since NoteError was told of a success.
-	// FailingItem is the one that has been so for the longest time, FailingFor: since its twelfth failure.
-	// FailingError is its last error, if the queue keeps steps (see Keep) and somebody has called NoteError.
+	// Failing is the number of items in the queue that have failed twelve times in a row or more, up to 1,000:
+	// for each, the limiter was asked for a delay that often since Forget, or since NoteError was told of a
+	// success. FailingItem is the one that has been so for the longest time, FailingFor: since its twelfth
+	// failure, or since the first one after Status didn't find it in the queue. FailingError is its last error,
+	// if the queue keeps steps (see Keep) and somebody has called NoteError.
 	Failing      int
 	FailingItem  any
 	FailingFor   time.Duration

@@ -134,7 +134,7 @@ var faults = map[string]fault{
 		},
 		labels: map[string]string{"source": "market", "resource": "configmaps"},
 	},
-	"KubewrightRelistHangs": {
+	"KubewrightListHangs": {
 		plant: func(p *program) func() {
 			release := make(chan struct{})
 			p.server.OnRequest(func(context.Context, runtimetest.Request) error { <-release; return nil })

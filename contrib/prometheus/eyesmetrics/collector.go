@@ -56,8 +56,8 @@ var (
 	informerUnsynced = gauge("informer_unsynced_seconds",
 		"How long an informer that runs and doesn't fail has been without its first complete list", highest,
 		ofInformer)
-	informerRelisting = gauge("informer_relisting_seconds",
-		"How long an informer that has synced and doesn't fail has been listing again", highest, ofInformer)
+	informerListing = gauge("informer_listing_seconds",
+		"How long an informer that has synced and doesn't fail has had a list under way", highest, ofInformer)
 	informerSilent = gauge("informer_silent_seconds",
 		"How long an open watch that has delivered bookmarks delivers nothing", highest, ofInformer)
 	informerThird = gauge("informer_third_list_seconds", "How long ago the last list but two became visible",
@@ -79,8 +79,8 @@ var (
 	queueParked    = gauge("queue_parked", "Items that the queue's gate holds back", sum, ofQueue)
 	queueDelayed   = gauge("queue_delayed", "Items whose delay isn't over", sum, ofQueue)
 	queueHandedOut = counter("queue_handed_out_total", "Items that were handed out", ofQueue)
-	queueFailing   = gauge("queue_failing", "Items requeued with back-off twelve times in a row or more", sum,
-		ofQueue)
+	queueFailing   = gauge("queue_failing",
+		"Items in the queue that were requeued with back-off twelve times in a row or more", sum, ofQueue)
 	queueLate = counter("queue_late_total",
 		"Items that were handed out though a cache didn't show their own writes", ofQueue)
 	queueStalled = gauge("queue_stalled_seconds",
@@ -215,19 +215,19 @@ func (all series) addInformer(i *eyes.Informer, now time.Time) {
 
 // addRunning adds what findings look at only while an informer runs.
 func (all series) addRunning(i *eyes.Informer, now time.Time, labels []string) {
-	unsynced, relisting := 0.0, 0.0
+	unsynced, listing := 0.0, 0.0
 	switch {
 	case i.Failures > 1:
 		all.add(informerFailed, 1, append(labels[:5:5], i.Reason)...)
 	case i.Synced && i.ListingSince != nil:
-		relisting = now.Sub(*i.ListingSince).Seconds()
+		listing = now.Sub(*i.ListingSince).Seconds()
 	case !i.Synced && i.ListingSince != nil:
 		unsynced = now.Sub(*i.ListingSince).Seconds()
 	case !i.Synced && !i.Since.IsZero():
 		unsynced = now.Sub(i.Since).Seconds()
 	}
 	all.add(informerUnsynced, unsynced, labels...)
-	all.add(informerRelisting, relisting, labels...)
+	all.add(informerListing, listing, labels...)
 	if !i.ThirdListed.IsZero() {
 		all.add(informerThird, now.Sub(i.ThirdListed).Seconds(), labels...)
 	}

@@ -135,16 +135,16 @@ func TestAges(t *testing.T) {
 			statuses statuses
 			want     string
 		}{
-			"reading":     {statuses{reading}, "relisting_seconds 0, unsynced_seconds 60"},
-			"failing":     {statuses{failing}, "failing 1 forbidden, relisting_seconds 0, unsynced_seconds 0"},
-			"failed once": {statuses{once}, "relisting_seconds 0, unsynced_seconds 60"},
-			"watching":    {statuses{watching}, "relisting_seconds 0, third_list_seconds 60, unsynced_seconds 0"},
+			"reading":     {statuses{reading}, "listing_seconds 0, unsynced_seconds 60"},
+			"failing":     {statuses{failing}, "failing 1 forbidden, listing_seconds 0, unsynced_seconds 0"},
+			"failed once": {statuses{once}, "listing_seconds 0, unsynced_seconds 60"},
+			"watching":    {statuses{watching}, "listing_seconds 0, third_list_seconds 60, unsynced_seconds 0"},
 			"idle":        {statuses{idle}, ""},
 			"relisting": {statuses{relisting, watching},
-				"relisting_seconds 60, third_list_seconds 60, unsynced_seconds 0"},
-			"cut": {statuses{cut}, "relisting_seconds 0, unsynced_seconds 60"},
+				"listing_seconds 60, third_list_seconds 60, unsynced_seconds 0"},
+			"cut": {statuses{cut}, "listing_seconds 0, unsynced_seconds 60"},
 			"several": {statuses{earlier, reading, watching, idle, failing, failing},
-				"failing 2 forbidden, relisting_seconds 0, third_list_seconds 60, unsynced_seconds 60"},
+				"failing 2 forbidden, listing_seconds 0, third_list_seconds 60, unsynced_seconds 60"},
 		} {
 			e := eyes.New(eyes.Options{})
 			e.AddCaches("shop", c.statuses)
@@ -157,7 +157,7 @@ func TestAges(t *testing.T) {
 			var got []string
 			for _, f := range families {
 				short := strings.TrimPrefix(f.GetName(), "kubewright_informer_")
-				if !slices.Contains([]string{"failing", "relisting_seconds", "silent_seconds", "third_list_seconds",
+				if !slices.Contains([]string{"failing", "listing_seconds", "silent_seconds", "third_list_seconds",
 					"unsynced_seconds"}, short) {
 					continue
 				}

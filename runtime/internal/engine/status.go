@@ -53,6 +53,7 @@ func (i *engine[K]) Status() informer.Status {
 		s.Reading = source.Reading()
 	}
 	i.setLag(&s)
+	s.FindsMutations = i.config.Options.MutationSample > 0
 	i.detector.Load().status(&s)
 	if stopped {
 		s.State = informer.Stopped

@@ -43,8 +43,8 @@ type Health struct {
 	ListItems      int
 	Relisted       error
 	RelistedAt     time.Time
-	// ListingSince is when the list that is under way began, zero if none is. One that is cut off, and is
-	// repeated at once, goes on; one that has failed doesn't.
+	// ListingSince is when the list that is under way began, later by its waits for others that are over, zero
+	// if none is. A list that is tried again at once, or after a refusal of the server, goes on.
 	ListingSince time.Time
 	// RecentLists are when the last three lists became visible, the latest last. RelistingSince is when the
 	// first relist of those became visible of which each three lists were within three minutes, zero if the
@@ -71,9 +71,10 @@ type health struct {
 	// When the last event and the last bookmark arrived, in nanoseconds since
 	// 1970, 0 for never. They aren't in h because they change with each event.
 	lastEvent, lastBookmark atomic.Int64
-	// listing is when the list that is under way began, zero if none is. reason is why another list will be
-	// necessary.
+	// listing is when the list that is under way began, zero if none is, and waited how long it has waited for
+	// others. reason is why another list will be necessary.
 	listing time.Time
+	waited  time.Duration
 	reason  error
 	// resumed is set if the sink was filled before: the first list is another one.
 	resumed bool
@@ -91,7 +92,9 @@ func (h *health) read() Health {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := h.h
-	now.ListingSince = h.listing
+	if now.ListingSince = h.listing; !h.listing.IsZero() {
+		now.ListingSince = h.listing.Add(h.waited)
+	}
 	now.LastEvent, now.LastBookmark = timeOf(&h.lastEvent), timeOf(&h.lastBookmark)
 	return now
 }
@@ -116,8 +119,15 @@ func (h *health) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.listing.IsZero() {
-		h.listing = time.Now()
+		h.listing, h.waited = time.Now(), 0
 	}
+}
+
+// waitedFor notes that the list that is under way has waited for others.
+func (h *health) waitedFor(d time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waited += d
 }
 
 // relists notes why another list is necessary.

@@ -18,11 +18,12 @@ const waitWarning = 10 * time.Second
 func (r *Reflector) withWaits(ctx context.Context, s State, d *deadline) context.Context {
 	logger := klog.FromContext(ctx)
 	var warning *time.Timer
+	var since time.Time
 	return sources.WithWaits(ctx, func(begins bool) {
 		if begins {
 			d.pause()
 			r.health.enter(Waiting)
-			since := time.Now()
+			since = time.Now()
 			warning = time.AfterFunc(waitWarning, func() {
 				logger.Info("Warning: a list waits for those of other informers, which share its limiter",
 					"waitingFor", time.Since(since))
@@ -30,6 +31,7 @@ func (r *Reflector) withWaits(ctx context.Context, s State, d *deadline) context
 			return
 		}
 		warning.Stop()
+		r.health.waitedFor(time.Since(since))
 		r.health.enter(s)
 		d.resume()
 	})

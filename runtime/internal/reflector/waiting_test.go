@@ -121,7 +121,8 @@ func TestWaitingForOthers(t *testing.T) {
 				if got := joined(w.take()); got != test.before {
 					t.Errorf("while it waits:\n%s", got)
 				}
-				if h := r.Health(); h.State != Waiting || !h.Since.Equal(began) || h.Failures != 0 {
+				if h := r.Health(); h.State != Waiting || !h.Since.Equal(began) || !h.ListingSince.Equal(began) ||
+					h.Failures != 0 {
 					t.Errorf("while it waits: %+v", h)
 				}
 				if logged(waits) != 1 || logged(silent) != 0 {
@@ -136,7 +137,8 @@ func TestWaitingForOthers(t *testing.T) {
 					}
 					return
 				}
-				if h := r.Health(); h.State != Streaming || !h.Since.Equal(time.Now()) {
+				if h := r.Health(); h.State != Streaming || !h.Since.Equal(time.Now()) ||
+					!h.ListingSince.Equal(time.Now()) {
 					t.Errorf("when the others have ended: %+v", h)
 				}
 				// The delay after this is the server's.
