@@ -325,6 +325,9 @@ func (f fault) check(t *testing.T, p *patient) []byte {
 	if late := s.Findings[0].Since.Sub(p.planted); late < 0 || late > 130*time.Second {
 		t.Errorf("found to be since %s after it was planted\n%s", late, text.String())
 	}
+	if !f.keys && strings.Contains(text.String(), "ns/") {
+		t.Errorf("an object is named without Options.Keys in\n%s", text.String())
+	}
 	for _, want := range f.texts {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q isn't in\n%s", want, text.String())

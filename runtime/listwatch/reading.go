@@ -7,7 +7,8 @@ type Reading struct {
 	// streams but were not seen by a transport: [Wrap] isn't installed in the HTTP client, or
 	// the list function doesn't pass on its context.
 	Streamed, Whole, Unseen int
-	// NotStreamed is why the last page or watch wasn't read as a stream, "" if it was.
+	// NotStreamed is why the last page or watch wasn't read as a stream, "" if it was. It doesn't name an
+	// object; Status.LastError of an informer does.
 	NotStreamed string
 	// DropSent is set if the last request of a list or watch asked the server to leave
 	// metadata.managedFields out, see Drop of informer.Options. Its answer doesn't say whether it did.

@@ -1,6 +1,7 @@
 package clientsource
 
 import (
+	"errors"
 	"os"
 	"reflect"
 	"slices"
@@ -45,6 +46,18 @@ func (t *readingCounts) note(how int, notStreamed string) {
 	case whole:
 		t.Whole++
 	}
+}
+
+// unnamed returns the text of an error of decoding without the name of the object, for listwatch.Reading:
+// that is shown where names may not be. Errors have the name, too.
+func unnamed(err error) string {
+	var broken *decode.Error
+	if !errors.As(err, &broken) {
+		return err.Error()
+	}
+	without := *broken
+	without.Namespace, without.Name = "", ""
+	return without.Error()
 }
 
 // noteBytes counts the bytes of a page that was read. The first page is that of another list.

@@ -269,13 +269,14 @@ func (b *listBody) read() io.Reader {
 		b.call.fail(b, err)
 		return b.failed(err)
 	case !b.accepted:
+		why := b.refused
 		if b.refused == "" {
-			b.refused = fmt.Sprintf("the list isn't understood: %v", err)
+			b.refused, why = "the list isn't understood: "+unnamed(err), "the list isn't understood: "+err.Error()
 			b.call.breaks(err)
 		}
 		if b.recorder.lost {
 			b.call.giveUp(b.refused)
-			err = errors.New(b.refused + "; the client decodes from now on")
+			err = errors.New(why + "; the client decodes from now on")
 			b.call.fail(b, err)
 			return b.failed(err)
 		}

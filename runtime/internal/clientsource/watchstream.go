@@ -184,7 +184,7 @@ func (s *watchStream) failed(ctx context.Context, err error) (sources.Event, err
 		return sources.Event{}, s.endError(ctx, err)
 	}
 	if !s.accepted && !isHostile(err) {
-		reason := fmt.Sprintf("the first event isn't understood: %v", err)
+		reason := "the first event isn't understood: " + unnamed(err)
 		if !s.body.recorder.lost {
 			s.fallback.broken = err
 			return s.fallBack(ctx, reason)
