@@ -64,8 +64,8 @@ func (s *source) lookAt(to *Snapshot) (goesOn bool) {
 			s.panicking = to.Taken
 			logPanic(s.name, reason)
 		}
-		to.panics = append(to.panics, Finding{Kind: "source panics", Source: s.name, Subject: "the source",
-			Cause: "its status can't be read, as that panics; the log has the stack", Since: s.panicking,
+		to.panics = append(to.panics, Finding{Kind: "source panics", Source: s.name, Subject: "the status",
+			Cause: "it can't be read, as that panics; the log has the stack", Since: s.panicking,
 			Earlier: true})
 	}()
 	return s.look(to)

@@ -1,6 +1,7 @@
 package eyes
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -23,7 +24,7 @@ type Eyes struct {
 
 	// mu guards what was added.
 	mu      sync.Mutex
-	sources map[string]*source
+	sources map[place]*source
 	// waits is set while there is a timer for a look that nobody asks for.
 	waits bool
 	// members are those of sharded controllers.
@@ -49,9 +50,24 @@ type stall struct {
 	since     time.Time
 }
 
+// place is what a source replaces: one of the same kind and name.
+type place struct {
+	kind kind
+	name string
+}
+
+// kind is what is added: informers, a queue, or a member. A controller's may all have its name.
+type kind int
+
+const (
+	ofInformers kind = iota
+	ofQueue
+	ofMember
+)
+
 // source is what was added by a name.
 type source struct {
-	name string
+	place
 	// look adds what the source has to a snapshot. It returns false if the source has ended: then it is
 	// forgotten.
 	look func(s *Snapshot) (goesOn bool)
@@ -73,7 +89,7 @@ type Options struct {
 // has sources, its timer moves the bubble's clock, so a wait for ever isn't reported as a deadlock.
 func New(o Options) *Eyes {
 	return &Eyes{
-		options: o, sources: map[string]*source{}, members: map[string]member{}, lines: map[string]lineQueue{},
+		options: o, sources: map[place]*source{}, members: map[string]member{}, lines: map[string]lineQueue{},
 	}
 }
 
@@ -85,8 +101,9 @@ type Statuses interface{ Statuses() []informer.Status }
 // returns of a queue of runtime/workqueue, or a queue of kwctrl. It must be safe for concurrent use.
 type StatusQueue interface{ Status() queue.Status }
 
-// AddFactory looks at all informers of a factory, until all of them have stopped. It replaces what was added
-// by that name. It returns an error if the factory isn't one of this module.
+// AddFactory looks at all informers of a factory, until all of them have stopped. It replaces informers
+// that were added by that name, but no queue or member. It returns an error if the factory isn't one of
+// this module.
 func (e *Eyes) AddFactory(name string, f factory.Interface) error {
 	if _, err := factory.Statuses(f); err != nil {
 		return fmt.Errorf("eyes: add %q: %w", name, err)
@@ -98,8 +115,8 @@ func (e *Eyes) AddFactory(name string, f factory.Interface) error {
 	return nil
 }
 
-// AddCaches looks at all informers of caches, until Remove: others may be made at any time. It replaces what
-// was added by that name.
+// AddCaches looks at all informers of caches, until Remove: others may be made at any time. It replaces
+// informers that were added by that name.
 func (e *Eyes) AddCaches(name string, c Statuses) {
 	e.add(name, func(s *Snapshot) bool {
 		s.addInformers(name, c.Statuses())
@@ -107,8 +124,8 @@ func (e *Eyes) AddCaches(name string, c Statuses) {
 	})
 }
 
-// AddInformer looks at an informer until it has stopped. It replaces what was added by that name. Of an
-// informer that isn't one of this module, only its name and whether it has synced are known.
+// AddInformer looks at an informer until it has stopped. It replaces informers that were added by that
+// name. Of an informer that isn't one of this module, only its name and whether it has synced are known.
 func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
 	e.add(name, func(s *Snapshot) bool {
 		status, _ := informer.StatusOf(i)
@@ -116,9 +133,9 @@ func (e *Eyes) AddInformer(name string, i cache.SharedInformer) {
 	})
 }
 
-// AddQueue looks at a queue until it is shut down and empty. It replaces what was added by that name. It
-// panics if the queue is nil: workqueue.AsQueue returns nil for client-go's queues, and for a sharding.Queue,
-// of which the inner one is to be added.
+// AddQueue looks at a queue until it is shut down and empty. It replaces a queue that was added by that
+// name. It panics if the queue is nil: workqueue.AsQueue returns nil for client-go's queues, and for a
+// sharding.Queue, of which the inner one is to be added.
 func (e *Eyes) AddQueue(name string, q StatusQueue) {
 	if v := reflect.ValueOf(q); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		panic("eyes: AddQueue of " + name + " needs a queue, got nil; workqueue.AsQueue returns nil for the " +
@@ -130,23 +147,23 @@ func (e *Eyes) AddQueue(name string, q StatusQueue) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.set(name, func(s *Snapshot) bool { return s.addQueue(name, q.Status()) })
+	e.set(place{ofQueue, name}, func(s *Snapshot) bool { return s.addQueue(name, q.Status()) })
 	if ok {
 		e.lines[name] = keeping
 	}
 }
 
-// AddMember looks at a member of a sharded controller, as long as look returns that it goes on. why is why it
-// may begin no work: it becomes the member's Error. ownerOf returns which member owns a namespace or a UID.
-// Both must be safe for concurrent use. AddMember replaces what was added by that name. Package shardingeyes
-// calls it.
+// AddMember looks at a member of a sharded controller, as long as look returns that it goes on. why is why
+// it may begin no work: it becomes the member's Error. ownerOf returns which member owns a namespace or a
+// UID. Both must be safe for concurrent use. AddMember replaces a member that was added by that name.
+// Package shardingeyes calls it.
 func (e *Eyes) AddMember(
 	name string, look func() (m Member, goesOn bool, why error),
 	ownerOf func(value string) (identity string, owned bool),
 ) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.set(name, func(s *Snapshot) bool {
+	e.set(place{ofMember, name}, func(s *Snapshot) bool {
 		m, goesOn, why := look()
 		m.Source = name
 		m.Error, m.ErrorKey = s.textOf(why)
@@ -160,36 +177,42 @@ func (e *Eyes) AddMember(
 func (e *Eyes) Remove(name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.forget(name)
+	for _, k := range []kind{ofInformers, ofQueue, ofMember} {
+		e.forget(place{k, name})
+	}
 }
 
 // forget forgets a source. The caller holds mu.
-func (e *Eyes) forget(name string) {
-	delete(e.sources, name)
-	delete(e.members, name)
-	delete(e.lines, name)
+func (e *Eyes) forget(p place) {
+	delete(e.sources, p)
+	switch p.kind {
+	case ofQueue:
+		delete(e.lines, p.name)
+	case ofMember:
+		delete(e.members, p.name)
+	}
 }
 
 // end forgets a source, unless another one has its name by now.
 func (e *Eyes) end(s *source) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.sources[s.name] == s {
-		e.forget(s.name)
+	if e.sources[s.place] == s {
+		e.forget(s.place)
 	}
 }
 
-// add adds a source in place of that of the same name.
+// add adds informers in place of those of the same name.
 func (e *Eyes) add(name string, look func(*Snapshot) bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.set(name, look)
+	e.set(place{ofInformers, name}, look)
 }
 
-// set is add for a caller that holds mu.
-func (e *Eyes) set(name string, look func(*Snapshot) bool) {
-	e.forget(name)
-	e.sources[name] = &source{name: name, look: look}
+// set adds a source in its place. The caller holds mu.
+func (e *Eyes) set(p place, look func(*Snapshot) bool) {
+	e.forget(p)
+	e.sources[p] = &source{place: p, look: look}
 	e.wait(alone)
 }
 
@@ -207,7 +230,9 @@ func (e *Eyes) snapshot(asked bool) (*Snapshot, []finder) {
 	e.mu.Lock()
 	sources := slices.AppendSeq(make([]*source, 0, len(e.sources)), maps.Values(e.sources))
 	e.mu.Unlock()
-	slices.SortFunc(sources, func(a, b *source) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(sources, func(a, b *source) int {
+		return cmp.Or(strings.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
+	})
 	s := &Snapshot{
 		Schema: Schema, Taken: time.Now(), Informers: []Informer{}, Queues: []Queue{}, Members: []Member{},
 		keys: e.options.Keys, asked: asked,

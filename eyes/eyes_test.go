@@ -168,7 +168,8 @@ func TestFindings(t *testing.T) {
 				r.server.FailWatches(apierrors.NewResourceExpired("too old"))
 			},
 			wait: 100 * time.Second, kind: "list hangs",
-			texts: []string{"in state Streaming, without an error", "the cache lacks what that list brings",
+			texts: []string{"in state Streaming, without an error", "cache lacks what that list brings",
+				"because of: too old",
 				"since 2000-01-01T00:00:0"},
 		},
 		"relists": {

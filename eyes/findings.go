@@ -14,7 +14,8 @@ import (
 //	cannot list       an informer's lists or watches fail, twice in a row and for 10 s
 //	never synced      an informer without a whole list has listed for a minute, without two errors in a row
 //	list hangs        an informer that had one has listed for three minutes, without two errors in a row, or
-//	                  has done so with ranges that it gained
+//	                  has done so with ranges that it gained: informer.Options.InitialEventsTimeout ends a
+//	                  stream that isn't whole by then
 //	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes. One that is
 //	                  silent from its start, such as the next one, isn't found, as servers may send no bookmark
 //	                  before something changes: informer.Options.SilenceTimeout opens another
@@ -32,7 +33,8 @@ import (
 //	stale after own writes
 //	                  an item was handed out less than ten minutes ago though a cache didn't show its own
 //	                  writes, since the first of those with no more than ten minutes between two
-//	cache mutated     a cached object was found to be modified, if informer.Options.MutationSample is set
+//	cache mutated     a cached object was found to be modified: if informer.Options.MutationSample is set, one
+//	                  of so many is compared for some minutes after it was handed out
 //	no progress       items have been ready in all looks of two minutes, and none was handed out
 //	no worker         items have been ready in all looks of ten seconds, none was handed out and none is in
 //	                  process, though some were before: until then, the workers may have yet to start
@@ -185,14 +187,14 @@ func (i *Informer) findings(f Finding, now time.Time) (found []Finding) {
 			"may be dead"
 		found = append(found, f)
 	}
-	if runs && !i.ThirdListed.IsZero() && now.Sub(i.ThirdListed) < threeLists {
-		f.Kind, f.Since, f.Key = "relists too often", i.ThirdListed, i.RelistedKey
+	if runs && i.ThirdListed != nil && now.Sub(*i.ThirdListed) < threeLists {
+		f.Kind, f.Since, f.Key = "relists too often", *i.ThirdListed, i.RelistedKey
 		f.Earlier = i.RelistingSince == nil
 		if i.RelistingSince != nil {
 			f.Since = *i.RelistingSince
 		}
 		f.Cause = fmt.Sprintf("%d lists, three of them in the last %s; the last because of: %s", i.Lists,
-			now.Sub(i.ThirdListed).Round(time.Second), cmp.Or(i.Relisted, "an unknown reason"))
+			now.Sub(*i.ThirdListed).Round(time.Second), cmp.Or(i.Relisted, "an unknown reason"))
 		found = append(found, f)
 	}
 	if i.Mutations != nil && i.MutatedSince != nil {
@@ -233,6 +235,9 @@ func (i *Informer) listHangs(f Finding) Finding {
 	if i.Synced {
 		f.Kind = "list hangs"
 		f.Cause += "; the cache lacks what that list brings"
+		if i.relisting != "" {
+			f.Cause += ". It lists because of: " + i.relisting
+		}
 	}
 	return f
 }
@@ -371,8 +376,8 @@ func (q *Queue) findings(f Finding, now time.Time) (found []Finding) {
 		found = append(found, f)
 	case q.InProcess > 0 && stalled >= stalledFor:
 		f.Kind = "no progress"
-		f.Cause = fmt.Sprintf("%s ready, and none was handed out while %d are in process",
-			count(uint64(q.Ready), "item is", "items are"), q.InProcess)
+		f.Cause = fmt.Sprintf("%s ready, and none was handed out; %s in process",
+			count(uint64(q.Ready), "item is", "items are"), count(uint64(q.InProcess), "is", "are"))
 		found = append(found, f)
 	}
 	return found

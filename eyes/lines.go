@@ -23,6 +23,8 @@ type keyLine struct {
 	Objects []namedObject `json:"objects"`
 	// Unsynced are the informers that may lack it.
 	Unsynced []string `json:"unsynced"`
+	// Findings are those of the program: what fails before the queue keeps keys away from it.
+	Findings []Finding `json:"findings"`
 }
 
 // queueLine is what a queue has of a key, see [queue.Queue.Line].
@@ -53,7 +55,7 @@ type lineQueue interface {
 func (e *Eyes) lineOf(key string) keyLine {
 	s, finds := e.snapshot(true)
 	l := keyLine{Schema: Schema, Taken: s.Taken, Key: key, Queues: []queueLine{}, Objects: named(finds, key),
-		Unsynced: []string{}}
+		Unsynced: []string{}, Findings: s.Findings}
 	for n := range s.Informers {
 		if i := &s.Informers[n]; !i.Synced {
 			l.Unsynced = append(l.Unsynced, i.Name)
@@ -92,6 +94,7 @@ func named(finds []finder, key string) []namedObject {
 // String returns the line as text.
 func (l keyLine) String() string {
 	var b strings.Builder
+	fmt.Fprintf(&b, "looked at %s\n\n", l.Taken.Format(time.RFC3339))
 	if len(l.Queues) == 0 {
 		b.WriteString("no queue was added that keeps what happens to its items\n")
 	}
@@ -101,16 +104,22 @@ func (l keyLine) String() string {
 			fmt.Fprintf(&b, "  %s  %s\n", step.Time.Format(time.RFC3339), clean(step.What))
 		}
 		if len(q.Steps) == 0 {
-			b.WriteString("  nothing has happened to it since it was first asked for; ask again later\n")
+			b.WriteString("  nothing has happened to it since it was first asked for, which is when its steps begin\n")
 		}
 	}
-	b.WriteString("\nobjects of that name in informers now, not then:\n")
+	b.WriteString("\nobjects of that name that informers have now:\n")
 	if len(l.Objects) == 0 {
 		b.WriteString("  none\n")
 	}
 	for _, o := range l.Objects {
 		fmt.Fprintf(&b, "  %s of %q, version %s\n", clean(o.Informer), o.Source,
 			clean(cmp.Or(o.Version, "unknown")))
+	}
+	if len(l.Findings) > 0 {
+		b.WriteString("\nwhat doesn't work in this program, which may be why:\n")
+	}
+	for _, f := range l.Findings {
+		fmt.Fprintf(&b, "  %s\n", clean(f.String()))
 	}
 	return b.String()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubewright/kubewright/eyes"
 	"github.com/kubewright/kubewright/internal/bubble"
+	"github.com/kubewright/kubewright/runtime/informer"
 	"github.com/kubewright/kubewright/runtime/queue"
 )
 
@@ -31,7 +32,8 @@ func TestLineOfKey(t *testing.T) {
 			return w.Code, w.Body.String()
 		}
 		if code, text := get(e, "key=ns/one"); code != http.StatusOK ||
-			!strings.HasPrefix(text, "ns/one is not in queue bakeries, and these informers haven't synced: ") ||
+			!strings.HasPrefix(text, "looked at 2000-01-01T00:00:00Z\n\nns/one is not in queue bakeries, and these "+
+				"informers haven't synced: ") ||
 			!strings.Contains(text, "\n  none\n") {
 			t.Errorf("before the start: %d %s", code, text)
 		}
@@ -47,8 +49,10 @@ func TestLineOfKey(t *testing.T) {
 				t.Errorf("%q isn't in %s", want, text)
 			}
 		}
+		e.AddCaches("odd", statusesFunc(func() []informer.Status { panic("odd") }))
 		_, text = get(e, "key=ns/two")
-		if !strings.HasPrefix(text, "ns/two is not in queue bakeries: nothing has added it") {
+		if !strings.Contains(text, "\n\nns/two is not in queue bakeries: nothing has added it") ||
+			!strings.Contains(text, "\n\nwhat doesn't work in this program, which may be why:\n  source panics: ") {
 			t.Errorf("a key that nobody added: %s", text)
 		}
 		_, text = get(e, "key=ns/one&format=json")
@@ -71,7 +75,7 @@ func TestLineOfKey(t *testing.T) {
 			t.Errorf("without the option: %d %s", code, text)
 		}
 		e.Remove("bakeries")
-		if _, text := get(e, "key=ns/one"); !strings.HasPrefix(text, "no queue was added") {
+		if _, text := get(e, "key=ns/one"); !strings.Contains(text, "\n\nno queue was added") {
 			t.Errorf("without a queue: %s", text)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/kubewright/kubewright/eyes"
 	"github.com/kubewright/kubewright/internal/bubble"
 	"github.com/kubewright/kubewright/runtime/informer"
+	"github.com/kubewright/kubewright/runtime/queue"
 )
 
 // TestLooksAlone checks that eyes look when there was no look for 130 seconds: then the first request finds
@@ -136,4 +137,25 @@ func TestSourcesEnd(t *testing.T) {
 			t.Error("a queue that was removed is shown")
 		}
 	})
+}
+
+// TestSameName checks that an informer and a queue may have one name, and that only those of their kind take
+// their place.
+func TestSameName(t *testing.T) {
+	e := eyes.New(eyes.Options{})
+	defer e.Remove("bakery")
+	first, second := queue.New(queue.Config[string]{}), queue.New(queue.Config[string]{})
+	defer first.ShutDown()
+	defer second.ShutDown()
+	second.Add("a")
+	e.AddQueue("bakery", first)
+	e.AddCaches("bakery", statuses{{Name: "a", State: informer.Watching}})
+	e.AddQueue("bakery", second)
+	if s := e.Snapshot(); len(s.Informers) != 1 || len(s.Queues) != 1 || s.Queues[0].Ready != 1 {
+		t.Errorf("%+v, %+v", s.Informers, s.Queues)
+	}
+	e.Remove("bakery")
+	if s := e.Snapshot(); len(s.Informers)+len(s.Queues) > 0 {
+		t.Errorf("after Remove: %+v, %+v", s.Informers, s.Queues)
+	}
 }

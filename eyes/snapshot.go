@@ -69,8 +69,8 @@ type Informer struct {
 	Listed  time.Time `json:"listed,omitzero"`
 	Lists   int       `json:"lists"`
 	Watches int       `json:"watches"`
-	// ThirdListed is when the last list but two became visible.
-	ThirdListed time.Time `json:"thirdListed,omitzero"`
+	// ThirdListed is when the last list but two became visible, nil if there was none.
+	ThirdListed *time.Time `json:"thirdListed,omitempty"`
 	// RelistingSince is when the first relist of those became visible of which each three lists were within
 	// three minutes, nil if the last three weren't.
 	RelistingSince *time.Time `json:"relistingSince,omitempty"`
@@ -109,6 +109,8 @@ type Informer struct {
 	Unread string `json:"unread,omitempty"`
 	// Reason is why it hasn't synced or fails, in a word, see informer.SyncError.
 	Reason string `json:"reason,omitempty"`
+	// relisting is why the list that is under way is necessary.
+	relisting string
 }
 
 // MarshalJSON leaves out counts and handlers if they aren't known: 0 would say that there are none.
@@ -236,7 +238,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 		FieldSelector: snapshot.selectorOf(s.FieldSelector), Form: formOf(s.Type), Dropped: s.Dropped,
 		Indexes: s.Indexes, State: string(s.State),
 		Since: s.Since, Synced: s.Synced, Listed: s.Listed, Lists: s.Lists, Watches: s.Watches,
-		ThirdListed: s.RecentLists[0],
+
 		ListSeconds: s.ListTook.Seconds(), Failures: s.Failures,
 		FailingSince: s.FailingSince, LastEvent: s.LastEvent, LastBookmark: s.LastBookmark,
 		ResourceVersion: s.ResourceVersion, Objects: s.Objects, NotStreamed: s.Reading.NotStreamed,
@@ -253,6 +255,9 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 	if !s.RelistingSince.IsZero() {
 		i.RelistingSince = new(s.RelistingSince)
 	}
+	if third := s.RecentLists[0]; !third.IsZero() {
+		i.ThirdListed = &third
+	}
 	if s.FindsMutations || s.Mutations > 0 {
 		i.Mutations = new(s.Mutations)
 	}
@@ -261,6 +266,7 @@ func (snapshot *Snapshot) informerOf(source string, s *informer.Status) Informer
 	}
 	if !s.ListingSince.IsZero() {
 		i.ListingSince = new(s.ListingSince)
+		i.relisting, _ = snapshot.textOf(s.Relisting)
 	}
 	i.Lag, i.LagUnknown = lagOf(s, snapshot.asked)
 	if snapshot.keys {

@@ -77,7 +77,7 @@ func (s *Snapshot) writeMore(t *table, i *Informer) {
 	case i.Mutations == nil:
 		mutations = "not looked for"
 	case *i.Mutations == 0:
-		mutations = "none"
+		mutations = "none found in samples"
 	default:
 		t.below("modified objects", fmt.Sprint(*i.Mutations), "the last of them", i.MutatedKey)
 	}

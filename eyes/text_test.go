@@ -65,7 +65,7 @@ shop bakeries.example.com typed Watching 1m0s yes 3 1 2 1s 1.0s 2.0s 0
 			`resource version: 17; since the last list: 1h0m0s; it took: 0.312s; its objects: 5; its bytes: 4096; ` +
 			`since the last bookmark: 31s; modified objects: not looked for
 shop pods - Idle - no 0 0 0 - - 0
-..modified objects: none
+..modified objects: none found in samples
 
 SOURCE INFORMER HANDLER SYNCED BACKLOG DELIVERED BUSY PANICS
 
@@ -90,7 +90,7 @@ shop bakeries.example.com typed Watching 1m0s yes 3 1 2 1s - 2
 			`since the last bookmark: 31s; dropped fields: status, spec; indexes: namespace, node; ` +
 			`lag isn't known, because: objects have no times
 shop pods - Idle - no 0 0 0 - - 0
-..modified objects: none
+..modified objects: none found in samples
 
 SOURCE INFORMER HANDLER SYNCED BACKLOG DELIVERED BUSY PANICS
 

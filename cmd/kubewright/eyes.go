@@ -33,7 +33,8 @@ func eyesCommand() *cobra.Command {
 		Long: `eyes prints what the handler of package eyes serves at a URL: findings, then tables of informers, handlers
 and queues. Some findings compare two looks, so it looks a second time if there was none from 10 to 30 seconds before.
 
-The exit status is 1 if there are findings, and 2 if the program can't be reached or serves something else.`,
+The exit status is 1 if there are findings, and 2 if the program can't be reached or serves something else. With
+--key and --owner it is 0 or 2.`,
 		Example: `  kubectl port-forward deploy/bakery 8080
   kubewright eyes http://127.0.0.1:8080/debug/eyes
 
@@ -66,6 +67,11 @@ type errFindings struct{ error }
 func (e errFindings) Unwrap() error { return e.error }
 
 func (o *eyesOptions) run(cmd *cobra.Command, target string) error {
+	for _, flag := range []string{"key", "owner"} {
+		if f := cmd.Flags().Lookup(flag); f.Changed && f.Value.String() == "" {
+			return fmt.Errorf("--%s is empty", flag)
+		}
+	}
 	request, err := o.request(cmd.Context(), target)
 	if err != nil {
 		return err
@@ -159,7 +165,10 @@ type lookAnswer struct {
 
 func look(client *http.Client, request *http.Request) (*lookAnswer, error) {
 	response, err := client.Do(request)
-	if err != nil {
+	switch {
+	case os.IsTimeout(err):
+		return nil, fmt.Errorf("the program doesn't answer; what it looks at may hang: %w", err)
+	case err != nil:
 		return nil, fmt.Errorf("the program can't be reached: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()

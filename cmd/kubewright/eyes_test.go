@@ -70,6 +70,7 @@ func TestEyes(t *testing.T) {
 		{[]string{server.URL + "/named", "--key", "oslo/one"}, 0, "oslo/one is not in queue bakeries", ""},
 		{[]string{server.URL + "/fine", "--key", "oslo/one"}, 2, "", "set Options.Keys"},
 		{[]string{server.URL + "/named", "--key", "a", "--owner", "b"}, 2, "", "give one of them"},
+		{[]string{server.URL + "/named", "--key", ""}, 2, "", "--key is empty"},
 		{[]string{server.URL + "/found"}, 1, "no worker", "looking again"},
 		{[]string{server.URL + "/found", "--json"}, 1, "no worker format=json", ""},
 		{[]string{server.URL + "/other"}, 2, "", "isn't a page of package eyes"},

@@ -39,7 +39,11 @@ func (q *Queue[T]) When(item T) time.Duration {
 	}
 	if h := q.history.Load(); h != nil && (n > 0 || succeeded == 0) {
 		now := q.base.now()
-		q.troubled(h, item, now).add(now, fmt.Sprintf("failed or to be tried again, %d in a row", n))
+		l := q.troubled(h, item, now)
+		if l.failing.what == "" {
+			l.failing = step{now, failingSince}
+		}
+		l.add(now, fmt.Sprintf("failed or to be tried again, %d in a row", n))
 	}
 	if n < manyFailures {
 		return delay
@@ -99,7 +103,7 @@ func (q *Queue[T]) pardon(item T) {
 // calm makes an item one whose last run hasn't failed.
 func (q *Queue[T]) calm(item T) {
 	if h := q.history.Load(); h != nil && h.lines[item] != nil {
-		h.lines[item].troubled, h.lines[item].lastError = false, ""
+		h.lines[item].troubled, h.lines[item].lastError, h.lines[item].failing = false, "", step{}
 	}
 }
 

@@ -19,7 +19,7 @@ type Step struct {
 }
 
 // The limits of what is kept: 256 lines of 16 steps, whose texts are up to 1,200 bytes together with the last
-// error, are 500 KB.
+// error and the first one, are 500 KB.
 const (
 	mostLines    = 256
 	mostTroubled = 128
@@ -44,8 +44,10 @@ type line struct {
 	// slow.
 	asked    int64
 	troubled bool
-	// lastError is that of NoteError since the item has last succeeded.
+	// lastError is that of NoteError since the item has last succeeded. failing is when it began to fail after
+	// that, and the first error.
 	lastError string
+	failing   step
 }
 
 type step struct {
@@ -62,10 +64,11 @@ func (q *Queue[T]) Keep() {
 	}
 }
 
-// Line returns what an item waits for, and what happened to it: its last 16 steps since somebody first asked
-// for it, or since it first failed, or took 10 s in a queue with metrics. What was asked for is kept for ten
-// minutes, beside that what happened to 128 items whose last run failed or was slow: each queue keeps up to
-// 256 lines. The key is the item's text, or NAMESPACE/NAME or NAME of an item that consists of these. Without
+// Line returns what an item waits for, and what happened to it: its last 16 steps since somebody first
+// asked for it, or since it first failed, or took 10 s in a queue with metrics. Before them is when it
+// began to fail, and the first error, if that was earlier. What was asked for is kept for ten minutes,
+// beside that what happened to 128 items whose last run failed or was slow: each queue keeps up to 256
+// lines. The key is the item's text, or NAMESPACE/NAME or NAME of an item that consists of these. Without
 // Keep there are no steps. Line looks at all ready items to tell how many come before one, which it can't
 // with Config.Order.
 func (q *Queue[T]) Line(key string) (pending string, steps []Step) {
@@ -91,6 +94,9 @@ func (q *Queue[T]) Line(key string) (pending string, steps []Step) {
 	now := q.base.now()
 	l := q.keep(h, item, now)
 	l.asked = max(now, 1)
+	if len(l.steps) > 0 && l.failing.what != "" && l.failing.at < l.steps[0].at {
+		steps = append(steps, Step{time.Duration(now - l.failing.at), l.failing.what})
+	}
 	for _, s := range l.steps {
 		steps = append(steps, Step{time.Duration(now - s.at), s.what})
 	}
@@ -134,7 +140,7 @@ func (q *Queue[T]) pending(item T) string {
 	if q.inProcess == 0 && len(q.waiters.parked) == 0 {
 		return text + ", and no worker takes any"
 	}
-	return text + fmt.Sprintf(", while %d are in process", q.inProcess)
+	return text + fmt.Sprintf(", and %d in process", q.inProcess)
 }
 
 func rounded(ns int64) string { return time.Duration(ns).Round(time.Millisecond).String() }
@@ -231,6 +237,9 @@ func (q *Queue[T]) NoteError(item T, err error) {
 	defer q.mu.Unlock()
 	now := q.base.now()
 	l := q.troubled(h, item, now)
+	if l.lastError == "" {
+		l.failing = step{cmp.Or(l.failing.at, now), failingSince + ", at first with: " + text}
+	}
 	l.lastError = text
 	l.add(now, "the error was: "+text)
 }
@@ -266,6 +275,9 @@ func (q *Queue[T]) noteAddition(h *history[T], id uint32, delay time.Duration, p
 	}
 	l.add(q.base.now(), what)
 }
+
+// failingSince begins the step that says when an item began to fail.
+const failingSince = "failing since then"
 
 // started is the step of an item that is handed out.
 const started = "started"
@@ -309,7 +321,7 @@ func (l *line) add(now int64, what string) {
 	what = shortened(what)
 	l.text += len(what)
 	l.steps = append(l.steps, step{now, what})
-	for len(l.steps) > mostSteps || l.text+len(l.lastError) > mostText && len(l.steps) > 1 {
+	for len(l.steps) > mostSteps || l.text+len(l.lastError)+len(l.failing.what) > mostText && len(l.steps) > 1 {
 		l.text -= len(l.steps[0].what)
 		l.steps = slices.Delete(l.steps, 0, 1)
 	}

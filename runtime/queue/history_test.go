@@ -84,7 +84,7 @@ func TestLine(t *testing.T) {
 		}
 		bubble.Advance(time.Second)
 		synctest.Wait()
-		if got := lineOf(q, "b"); !strings.HasPrefix(got, "ready, with 0 before it, while 1 are in process\n") ||
+		if got := lineOf(q, "b"); !strings.HasPrefix(got, "ready, with 0 before it, and 1 in process\n") ||
 			!strings.HasSuffix(got, "0s: its delay is over") {
 			t.Errorf("due: %s", got)
 		}
@@ -260,6 +260,49 @@ func TestLinesAreBounded(t *testing.T) {
 			if !q.Kept(10_000 + n) {
 				t.Fatalf("the item %d that fails isn't kept", n)
 			}
+		}
+	})
+}
+
+// TestLineTellsFirstError checks that the line of an item tells when it began to fail, and the first error,
+// when newer steps have taken the place of that one, until it succeeds.
+func TestLineTellsFirstError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := queue.New(queue.Config[string]{})
+		defer q.ShutDown()
+		q.Keep()
+		first := func() (at time.Duration, what string) {
+			_, steps := q.Line("a")
+			if len(steps) == 0 {
+				return 0, ""
+			}
+			return steps[0].Ago, steps[0].What
+		}
+		fail := func(text string) {
+			q.AddRateLimited("a")
+			if text != "" {
+				q.NoteError("a", errors.New(text))
+			}
+			bubble.Advance(time.Minute)
+			q.Get()
+			q.Done("a")
+		}
+		for n := range 8 {
+			fail(fmt.Sprint("no flour ", n))
+		}
+		if at, what := first(); at != 8*time.Minute || what != "failing since then, at first with: no flour 0" {
+			t.Errorf("after failures: %q, %s ago", what, at)
+		}
+		q.Forget("a")
+		for range 16 {
+			fail("")
+		}
+		if at, what := first(); at < 16*time.Minute || what != "failing since then" {
+			t.Errorf("after failures that nobody explains: %q, %s ago", what, at)
+		}
+		q.Forget("a")
+		if _, what := first(); strings.HasPrefix(what, "failing") {
+			t.Errorf("after a success: %q", what)
 		}
 	})
 }

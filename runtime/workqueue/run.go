@@ -263,8 +263,12 @@ func (r *runner[T]) handleResult(item T, result Result, err error) {
 
 // note notes the result for the item's line, see [queue.Queue.Line].
 func (r *runner[T]) note(item T, result Result, err error) {
+	var terminal *terminalError
 	switch {
 	case r.within == nil:
+	case errors.As(err, &terminal):
+		r.within.NoteError(item, err)
+		r.within.Note(item, "given up, as the error is terminal")
 	case err != nil:
 		r.within.NoteError(item, err)
 	case result.RequeueAfter > 0:

@@ -8,7 +8,7 @@ import (
 	"github.com/kubewright/kubewright/sharding"
 )
 
-// Add looks at a member until its Run has returned. It replaces what was added by that name:
+// Add looks at a member until its Run has returned. It replaces a member that was added by that name:
 //
 //	shardingeyes.Add(e, "bakers", member)
 //

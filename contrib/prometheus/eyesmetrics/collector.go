@@ -228,8 +228,8 @@ func (all series) addRunning(i *eyes.Informer, now time.Time, labels []string) {
 	}
 	all.add(informerUnsynced, unsynced, labels...)
 	all.add(informerListing, listing, labels...)
-	if !i.ThirdListed.IsZero() {
-		all.add(informerThird, now.Sub(i.ThirdListed).Seconds(), labels...)
+	if i.ThirdListed != nil {
+		all.add(informerThird, now.Sub(*i.ThirdListed).Seconds(), labels...)
 	}
 }
 

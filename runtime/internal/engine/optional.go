@@ -209,7 +209,7 @@ func (o *optionalReader) Health() reflector.Health {
 	h := current.Health()
 	if state != served.Open { // An absent kind is listed from nothing.
 		h.Lists, h.Watches, h.Synced, h.ListTook, h.ListItems = 0, 0, time.Time{}, 0, 0
-		h.ListingSince = time.Time{}
+		h.ListingSince, h.Relisting = time.Time{}, nil
 	}
 	o.mu.Lock()
 	h.Lists += o.lists

@@ -43,7 +43,8 @@ func (i *engine[K]) Status() informer.Status {
 		s.LastError, s.FailingSince, s.Failures = h.LastError, h.FailingSince, h.Failures
 		s.Lists, s.Watches, s.ListTook, s.Relisted = h.Lists, h.Watches, h.ListTook, h.Relisted
 		s.ListItems, s.RecentLists, s.RelistingSince = h.ListItems, h.RecentLists, h.RelistingSince
-		s.ListingSince, s.LastEvent, s.LastBookmark = h.ListingSince, h.LastEvent, h.LastBookmark
+		s.ListingSince, s.Relisting = h.ListingSince, h.Relisting
+		s.LastEvent, s.LastBookmark = h.LastEvent, h.LastBookmark
 		s.Queued = queue.Len()
 	}
 	if optional := i.optional.Load(); optional != nil {

@@ -44,8 +44,10 @@ type Health struct {
 	Relisted       error
 	RelistedAt     time.Time
 	// ListingSince is when the list that is under way began, later by its waits for others that are over, zero
-	// if none is. A list that is tried again at once, or after a refusal of the server, goes on.
+	// if none is. A list that is tried again at once, or after a refusal of the server, goes on. Relisting is
+	// why it is necessary, nil for the first one.
 	ListingSince time.Time
+	Relisting    error
 	// RecentLists are when the last three lists became visible, the latest last. RelistingSince is when the
 	// first relist of those became visible of which each three lists were within three minutes, zero if the
 	// last three weren't.
@@ -93,7 +95,7 @@ func (h *health) read() Health {
 	defer h.mu.Unlock()
 	now := h.h
 	if now.ListingSince = h.listing; !h.listing.IsZero() {
-		now.ListingSince = h.listing.Add(h.waited)
+		now.ListingSince, now.Relisting = h.listing.Add(h.waited), h.reason
 	}
 	now.LastEvent, now.LastBookmark = timeOf(&h.lastEvent), timeOf(&h.lastBookmark)
 	return now

@@ -35,7 +35,8 @@ func (g *Group) Health() reflector.Health {
 	for _, f := range g.ending {
 		h = merge(h, f.reflector.Health())
 	}
-	h.LastBookmark, h.ListingSince = time.Time{}, time.Time{} // Only those of feeds that run count.
+	// Only those of feeds that run count.
+	h.LastBookmark, h.ListingSince, h.Relisting = time.Time{}, time.Time{}, nil
 	h.State = reflector.Idle
 	if g.stopped || g.fatal != nil {
 		h.State = reflector.Stopped
@@ -70,7 +71,7 @@ func merge(a, b reflector.Health) reflector.Health {
 		a.RecentLists, a.RelistingSince = b.RecentLists, b.RelistingSince
 	}
 	if a.ListingSince.IsZero() || !b.ListingSince.IsZero() && b.ListingSince.Before(a.ListingSince) {
-		a.ListingSince = b.ListingSince
+		a.ListingSince, a.Relisting = b.ListingSince, b.Relisting
 	}
 	a.LastEvent, a.LastBookmark = later(a.LastEvent, b.LastEvent), later(a.LastBookmark, b.LastBookmark)
 	if b.LastError != nil {
