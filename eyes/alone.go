@@ -64,9 +64,10 @@ func (s *source) lookAt(to *Snapshot) (goesOn bool) {
 			s.panicking = to.Taken
 			logPanic(s.name, reason)
 		}
-		to.panics = append(to.panics, Finding{Kind: "source panics", Source: s.name, Subject: "the status",
-			Cause: "it can't be read, as that panics; the log has the stack", Since: s.panicking,
-			Earlier: true})
+		to.panics = append(to.panics, Finding{
+			Kind: "source panics", Source: s.name, Subject: "the status of the " + s.kind.String(),
+			Cause: "it can't be read, as that panics; the log has the stack", Since: s.panicking, Earlier: true,
+		})
 	}()
 	return s.look(to)
 }

@@ -65,6 +65,8 @@ const (
 	ofMember
 )
 
+func (k kind) String() string { return [...]string{"informers", "queue", "member"}[k] }
+
 // source is what was added by a name.
 type source struct {
 	place

@@ -235,7 +235,7 @@ func (i *Informer) listHangs(f Finding) Finding {
 	if i.Synced {
 		f.Kind = "list hangs"
 		f.Cause += "; the cache lacks what that list brings"
-		if i.relisting != "" {
+		if i.relisting != "" && i.relisting != i.LastError {
 			f.Cause += ". It lists because of: " + i.relisting
 		}
 	}

@@ -43,10 +43,14 @@ func (e *Eyes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case query.Get("key") != "" && query.Get("format") == "json":
 		contentType = "application/json"
 		h.Set(findingsHeader, "0")
-		_ = json.NewEncoder(&body).Encode(e.lineOf(query.Get("key"))) // These types can be encoded.
+		l := e.lineOf(query.Get("key"))
+		setCompared(h, l.Taken, l.compared)
+		_ = json.NewEncoder(&body).Encode(l) // These types can be encoded.
 	case query.Get("key") != "":
 		h.Set(findingsHeader, "0")
-		body.WriteString(e.lineOf(query.Get("key")).String())
+		l := e.lineOf(query.Get("key"))
+		setCompared(h, l.Taken, l.compared)
+		body.WriteString(l.String())
 	case isHTML(r):
 		contentType = "text/html; charset=utf-8"
 		h.Set("Content-Security-Policy", policy())
@@ -84,6 +88,11 @@ func isHTML(r *http.Request) bool {
 func (e *Eyes) look(h http.Header) *Snapshot {
 	s := e.Snapshot()
 	h.Set(findingsHeader, strconv.Itoa(len(s.Findings)))
-	h.Set(comparedHeader, strconv.FormatBool(s.Taken.Sub(s.Compared) <= 30*time.Second))
+	setCompared(h, s.Taken, s.Compared)
 	return s
+}
+
+// setCompared tells the command whether it has to look again.
+func setCompared(h http.Header, taken, compared time.Time) {
+	h.Set(comparedHeader, strconv.FormatBool(taken.Sub(compared) <= 30*time.Second))
 }

@@ -23,8 +23,10 @@ type keyLine struct {
 	Objects []namedObject `json:"objects"`
 	// Unsynced are the informers that may lack it.
 	Unsynced []string `json:"unsynced"`
-	// Findings are those of the program: what fails before the queue keeps keys away from it.
+	// Findings are those of the program. What fails before a queue keeps keys away from it.
 	Findings []Finding `json:"findings"`
+	// compared is the look that was compared.
+	compared time.Time
 }
 
 // queueLine is what a queue has of a key, see [queue.Queue.Line].
@@ -55,7 +57,7 @@ type lineQueue interface {
 func (e *Eyes) lineOf(key string) keyLine {
 	s, finds := e.snapshot(true)
 	l := keyLine{Schema: Schema, Taken: s.Taken, Key: key, Queues: []queueLine{}, Objects: named(finds, key),
-		Unsynced: []string{}, Findings: s.Findings}
+		Unsynced: []string{}, Findings: s.Findings, compared: s.Compared}
 	for n := range s.Informers {
 		if i := &s.Informers[n]; !i.Synced {
 			l.Unsynced = append(l.Unsynced, i.Name)

@@ -167,7 +167,8 @@ func look(client *http.Client, request *http.Request) (*lookAnswer, error) {
 	response, err := client.Do(request)
 	switch {
 	case os.IsTimeout(err):
-		return nil, fmt.Errorf("the program doesn't answer; what it looks at may hang: %w", err)
+		return nil, fmt.Errorf("no answer in time: the program can't be reached, or what it looks at hangs: %w",
+			err)
 	case err != nil:
 		return nil, fmt.Errorf("the program can't be reached: %w", err)
 	}

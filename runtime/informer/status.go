@@ -81,7 +81,7 @@ type Status struct {
 	RelistingSince time.Time
 	// ListingSince is when the list that is under way began, later by its waits for others that are over, zero
 	// if none is. A list that is tried again at once, or after a refusal of the server, goes on.
-	// Relisting is why it is necessary, nil for the first one.
+	// Relisting is the error that made it necessary, nil if there was none.
 	ListingSince time.Time
 	Relisting    error
 	// LastError is the last error of a list or watch, even if a later attempt succeeded. It also reports

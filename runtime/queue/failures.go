@@ -40,8 +40,14 @@ func (q *Queue[T]) When(item T) time.Duration {
 	if h := q.history.Load(); h != nil && (n > 0 || succeeded == 0) {
 		now := q.base.now()
 		l := q.troubled(h, item, now)
-		if l.failing.what == "" {
-			l.failing = step{now, failingSince}
+		switch {
+		case n == 1 && l.failing.at < l.last(started): // What was before it is another series.
+			l.failing, l.lastError = step{now, notDoneSince}, ""
+		case l.failing.what == "":
+			l.failing = step{now, notDoneSince + orEarlier}
+			if n <= 1 {
+				l.failing.what = notDoneSince
+			}
 		}
 		l.add(now, fmt.Sprintf("failed or to be tried again, %d in a row", n))
 	}

@@ -45,7 +45,7 @@ type line struct {
 	asked    int64
 	troubled bool
 	// lastError is that of NoteError since the item has last succeeded. failing is when it began to fail after
-	// that, and the first error.
+	// that, as far as is known, and the first error.
 	lastError string
 	failing   step
 }
@@ -232,13 +232,17 @@ func (q *Queue[T]) NoteError(item T, err error) {
 	if h == nil {
 		return
 	}
-	text := shortened(err.Error())
+	text, before := shortened(err.Error()), q.limiter.NumRequeues(item)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.base.now()
 	l := q.troubled(h, item, now)
 	if l.lastError == "" {
-		l.failing = step{cmp.Or(l.failing.at, now), failingSince + ", at first with: " + text}
+		what := failingSince + ", at first with: " + text
+		if strings.HasSuffix(l.failing.what, orEarlier) || l.failing.what == "" && before > 0 {
+			what = failingSince + orEarlier + ", with: " + text
+		}
+		l.failing = step{cmp.Or(l.failing.at, now), what}
 	}
 	l.lastError = text
 	l.add(now, "the error was: "+text)
@@ -276,8 +280,12 @@ func (q *Queue[T]) noteAddition(h *history[T], id uint32, delay time.Duration, p
 	l.add(q.base.now(), what)
 }
 
-// failingSince begins the step that says when an item began to fail.
-const failingSince = "failing since then"
+// What the step begins with that says when an item began to fail. Only NoteError knows that it did.
+const (
+	notDoneSince = "failing, or to be tried again, since then"
+	failingSince = "failing since then"
+	orEarlier    = " or earlier"
+)
 
 // started is the step of an item that is handed out.
 const started = "started"
@@ -320,11 +328,12 @@ func (l *line) last(what string) int64 {
 func (l *line) add(now int64, what string) {
 	what = shortened(what)
 	l.text += len(what)
-	l.steps = append(l.steps, step{now, what})
-	for len(l.steps) > mostSteps || l.text+len(l.lastError)+len(l.failing.what) > mostText && len(l.steps) > 1 {
+	most := mostText - len(l.lastError) - len(l.failing.what)
+	for len(l.steps) == mostSteps || l.text > most && len(l.steps) > 0 {
 		l.text -= len(l.steps[0].what)
 		l.steps = slices.Delete(l.steps, 0, 1)
 	}
+	l.steps = append(l.steps, step{now, what})
 }
 
 func shortened(text string) string {

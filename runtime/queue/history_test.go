@@ -222,6 +222,7 @@ func TestLinesAreBounded(t *testing.T) {
 			for range 20 {
 				q.Note(n, strings.Repeat("x", 1000))
 			}
+			q.NoteError(n, errors.New(strings.Repeat("x", 1000)))
 		}
 		kept := 0
 		for n := range 1500 {
@@ -238,7 +239,8 @@ func TestLinesAreBounded(t *testing.T) {
 			for _, s := range steps {
 				text += len(s.What)
 			}
-			if len(steps) > 16 || text > 1200 {
+			if len(steps) > 17 || text > 1200-300 { // less the last error
+
 				t.Fatalf("%d: %d steps of %d bytes", n, len(steps), text)
 			}
 		}
@@ -297,12 +299,28 @@ func TestLineTellsFirstError(t *testing.T) {
 		for range 16 {
 			fail("")
 		}
-		if at, what := first(); at < 16*time.Minute || what != "failing since then" {
+		if at, what := first(); at < 16*time.Minute || what != "failing, or to be tried again, since then" {
 			t.Errorf("after failures that nobody explains: %q, %s ago", what, at)
 		}
 		q.Forget("a")
 		if _, what := first(); strings.HasPrefix(what, "failing") {
 			t.Errorf("after a success: %q", what)
 		}
+		q.Add("a")
+		q.Get()
+		q.NoteError("a", errors.New("given up")) // after Forget, as Run does with a terminal error
+		q.Done("a")
+		bubble.Advance(time.Hour)
+		q.Add("a")
+		q.Get()
+		for range 16 {
+			q.AddRateLimited("a")
+			q.NoteError("a", errors.New("no water"))
+			bubble.Advance(time.Second)
+		}
+		if _, what := first(); what != "failing since then, at first with: no water" {
+			t.Errorf("after another series: %q", what)
+		}
+		q.Done("a")
 	})
 }

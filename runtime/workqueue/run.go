@@ -266,6 +266,8 @@ func (r *runner[T]) note(item T, result Result, err error) {
 	var terminal *terminalError
 	switch {
 	case r.within == nil:
+	case r.processing.Err() != nil && errors.Is(err, r.processing.Err()):
+		r.within.Note(item, "ended with its context, and added again")
 	case errors.As(err, &terminal):
 		r.within.NoteError(item, err)
 		r.within.Note(item, "given up, as the error is terminal")

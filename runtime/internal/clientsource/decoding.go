@@ -49,7 +49,7 @@ func (t *readingCounts) note(how int, notStreamed string) {
 }
 
 // unnamed returns the text of an error of decoding without the name of the object, for listwatch.Reading:
-// that is shown where names may not be. Errors have the name, too.
+// that is shown where names may not be. Errors have it in a field.
 func unnamed(err error) string {
 	var broken *decode.Error
 	if !errors.As(err, &broken) {

@@ -269,14 +269,14 @@ func (b *listBody) read() io.Reader {
 		b.call.fail(b, err)
 		return b.failed(err)
 	case !b.accepted:
-		why := b.refused
+		why := errors.New(b.refused)
 		if b.refused == "" {
-			b.refused, why = "the list isn't understood: "+unnamed(err), "the list isn't understood: "+err.Error()
+			b.refused, why = "the list isn't understood: "+unnamed(err), err
 			b.call.breaks(err)
 		}
 		if b.recorder.lost {
 			b.call.giveUp(b.refused)
-			err = errors.New(why + "; the client decodes from now on")
+			err = fmt.Errorf("%w; the client decodes from now on", why)
 			b.call.fail(b, err)
 			return b.failed(err)
 		}

@@ -45,7 +45,7 @@ type Health struct {
 	RelistedAt     time.Time
 	// ListingSince is when the list that is under way began, later by its waits for others that are over, zero
 	// if none is. A list that is tried again at once, or after a refusal of the server, goes on. Relisting is
-	// why it is necessary, nil for the first one.
+	// the error that ended the round before, nil if there was none.
 	ListingSince time.Time
 	Relisting    error
 	// RecentLists are when the last three lists became visible, the latest last. RelistingSince is when the
