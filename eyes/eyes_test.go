@@ -217,27 +217,12 @@ func TestFindings(t *testing.T) {
 			wait: 90 * time.Second,
 		},
 		"a handler that hangs": {
-			fault: func(r *rig) {
-				never := make(chan struct{})
-				r.handle(func() { <-never })
-				r.start()
-				r.Cleanup(func() { close(never) })
-				r.server.Create(configMap("a"))
-				r.server.Create(configMap("b"))
-				synctest.Wait()
-			},
-			wait: 20 * time.Second, kind: "handler hangs",
+			fault: hang,
+			wait:  20 * time.Second, kind: "handler hangs",
 			texts: []string{"baker", "1 more wait", ", since 2000-01-01T00:00:20Z or earlier"},
 		},
 		"a handler that hangs while others come and go": {
-			fault: func(r *rig) {
-				never := make(chan struct{})
-				r.handle(func() { <-never })
-				r.start()
-				r.Cleanup(func() { close(never) })
-				r.server.Create(configMap("a"))
-				synctest.Wait()
-			},
+			fault: hang,
 			later: func(r *rig) { r.another("ringer"); r.another("ringer") },
 			wait:  20 * time.Second, kind: "handler hangs", texts: []string{"baker"},
 		},

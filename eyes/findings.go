@@ -13,12 +13,12 @@ import (
 //
 //	cannot list       an informer's lists or watches fail, twice in a row and for 10 s
 //	never synced      an informer without a whole list has listed for a minute, without two errors in a row
-//	list hangs        an informer that had one has listed for three minutes, without two errors in a row, or
-//	                  has done so with ranges that it gained: informer.Options.InitialEventsTimeout ends a
-//	                  stream that isn't whole by then
+//	list hangs        an informer that had a whole list has listed again, or listed ranges that it gained, for
+//	                  three minutes, without two errors in a row. informer.Options.InitialEventsTimeout ends
+//	                  lists that are sent as events
 //	silent watch      a watch that has delivered bookmarks delivers nothing for three minutes. One that is
-//	                  silent from its start, such as the next one, isn't found, as servers may send no bookmark
-//	                  before something changes: informer.Options.SilenceTimeout opens another
+//	                  silent from its start isn't found, not even after a silent one: servers may send no
+//	                  bookmark before something changes. informer.Options.SilenceTimeout opens another watch
 //	relists too often the last list but two is less than three minutes ago, since the first relist of which
 //	                  each three lists were as close
 //	handler hangs     a handler hasn't returned from the same notification between two looks
@@ -48,8 +48,8 @@ import (
 // the time is exact to some two minutes, or to the interval of scrapes if that is less.
 //
 // None fires for a start, a standby that never led, or an empty collection. Informers of one source that have
-// the same name are not compared with those of the look before, and neither are handlers of one informer that
-// have the same name, while handlers come and go.
+// the same name are not compared with those of the look before. Handlers of one informer that have the same
+// name aren't either, while handlers come and go.
 type Finding struct {
 	Kind string `json:"kind"`
 	// Source is the name that was given to Add, Subject the informer, the handler or the queue.

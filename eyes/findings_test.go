@@ -119,3 +119,14 @@ func (r *rig) another(name string) {
 		r.Fatal(err)
 	}
 }
+
+// hang makes a handler hang, with another notification behind it.
+func hang(r *rig) {
+	never := make(chan struct{})
+	r.handle(func() { <-never })
+	r.start()
+	r.Cleanup(func() { close(never) })
+	r.server.Create(configMap("a"))
+	r.server.Create(configMap("b"))
+	synctest.Wait()
+}

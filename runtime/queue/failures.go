@@ -42,12 +42,11 @@ func (q *Queue[T]) When(item T) time.Duration {
 		l := q.troubled(h, item, now)
 		switch {
 		case n == 1 && l.failing.at < l.last(started): // What was before it is another series.
-			l.failing, l.lastError = step{now, notDoneSince}, ""
+			l.failing, l.late, l.lastError = step{now, notDoneSince}, false, ""
+		case l.failing.what == "" && n > 1:
+			l.failing, l.late = step{now, notDoneSince + orEarlier}, true
 		case l.failing.what == "":
-			l.failing = step{now, notDoneSince + orEarlier}
-			if n <= 1 {
-				l.failing.what = notDoneSince
-			}
+			l.failing, l.late = step{now, notDoneSince}, false
 		}
 		l.add(now, fmt.Sprintf("failed or to be tried again, %d in a row", n))
 	}

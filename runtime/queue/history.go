@@ -45,9 +45,10 @@ type line struct {
 	asked    int64
 	troubled bool
 	// lastError is that of NoteError since the item has last succeeded. failing is when it began to fail after
-	// that, as far as is known, and the first error.
+	// that, and the first error. late is set if it may have begun earlier.
 	lastError string
 	failing   step
+	late      bool
 }
 
 type step struct {
@@ -238,11 +239,13 @@ func (q *Queue[T]) NoteError(item T, err error) {
 	now := q.base.now()
 	l := q.troubled(h, item, now)
 	if l.lastError == "" {
-		what := failingSince + ", at first with: " + text
-		if strings.HasSuffix(l.failing.what, orEarlier) || l.failing.what == "" && before > 0 {
-			what = failingSince + orEarlier + ", with: " + text
+		if l.failing.what == "" {
+			l.failing.at, l.late = now, before > 0
 		}
-		l.failing = step{cmp.Or(l.failing.at, now), what}
+		l.failing.what = failingSince + ", at first with: " + text
+		if l.late {
+			l.failing.what = failingSince + orEarlier + ", with: " + text
+		}
 	}
 	l.lastError = text
 	l.add(now, "the error was: "+text)
